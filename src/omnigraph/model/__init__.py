@@ -1,0 +1,1 @@
+"""Values shared by every layer: ids, clocks, the error tree."""
