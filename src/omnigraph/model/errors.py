@@ -75,7 +75,9 @@ class InvalidName(BadRequest):
     """A name that is not allowed for what it names."""
 
     def __init__(self, kind: str, name: str, reason: str) -> None:
-        super().__init__(f"{name!r} is not a valid {kind} name: {reason}", kind=kind, name=name, reason=reason)
+        super().__init__(
+            f"{name!r} is not a valid {kind} name: {reason}", kind=kind, name=name, reason=reason
+        )
 
 
 class InvalidUri(BadRequest):
@@ -99,7 +101,7 @@ class FormatTooNew(BadRequest):
 
     def __init__(self, where: str, found: int, known: int) -> None:
         super().__init__(
-            f"{where} has format {found}, this omnigraph knows formats up to {known}: upgrade omnigraph first",
+            f"{where} has format {found}, this release knows formats up to {known}: upgrade omnigraph first",
             where=where,
             found=found,
             known=known,
@@ -210,7 +212,7 @@ class Contention(Conflict):
 
     def __init__(self, branch: str, attempts: int) -> None:
         super().__init__(
-            f"branch {branch!r} is too busy: lost {attempts} races in a row; nothing was written, retry later",
+            f"branch {branch!r} is too busy: lost {attempts} races in a row, nothing was written; retry",
             branch=branch,
             attempts=attempts,
         )
@@ -266,7 +268,12 @@ class ResourceLimit(OmniGraphError):
     code = "resource_limit"
 
     def __init__(self, resource: str, *, limit: int, actual: int) -> None:
-        super().__init__(f"{resource}: {actual} exceeds the limit of {limit}", resource=resource, limit=limit, actual=actual)
+        super().__init__(
+            f"{resource}: {actual} exceeds the limit of {limit}",
+            resource=resource,
+            limit=limit,
+            actual=actual,
+        )
 
 
 class Unavailable(OmniGraphError):
@@ -291,8 +298,8 @@ class OutcomeUnknown(Unavailable):
 
     def __init__(self, commit: str, cause: str) -> None:
         super().__init__(
-            f"the store stopped answering while commit {commit} was published ({cause}); it may or may not have "
-            f"landed: 'omnigraph commit show {commit}' tells",
+            f"the store stopped answering while commit {commit} was published ({cause}); it may or may "
+            f"not have landed: 'omnigraph commit show {commit}' tells",
             commit=commit,
         )
         self.commit = commit
