@@ -162,7 +162,7 @@ class LanceTables:
     def stage_overwrite(self, handle: TableHandle, rows: pa.Table) -> Staged:
         """Replace all rows, and the schema if it differs."""
         table = _lance(handle)
-        fragments = self._upload(table, rows) if rows.num_rows else []
+        fragments = self._upload(table, rows, mode="overwrite") if rows.num_rows else []
         operation = LanceOperation.Overwrite(LanceSchema.from_pyarrow(rows.schema), fragments)
         result = self._commit(table, operation)
         files = self._written(result, fragments)
@@ -256,11 +256,9 @@ class LanceTables:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _upload(self, table: LanceTable, rows: pa.Table) -> list[FragmentMetadata]:
+    def _upload(self, table: LanceTable, rows: pa.Table, mode: str = "append") -> list[FragmentMetadata]:
         with lance_errors(f"write rows of table {table.ref.location}"):
-            fragments = write_fragments(
-                rows, table.dataset, schema=rows.schema, mode="append", enable_stable_row_ids=True
-            )
+            fragments = write_fragments(rows, table.dataset, schema=rows.schema, mode=mode, enable_stable_row_ids=True)
             drain(table.dataset)
         if len(fragments) == 1 and KEY in rows.schema.names and rows.num_rows <= SMALL_ROWS:
             ids = cast("pa.StringArray", rows.column(KEY).combine_chunks().cast(pa.string()))
@@ -269,9 +267,7 @@ class LanceTables:
 
     def _commit(self, table: LanceTable, operation: LanceOperation.BaseOperation) -> LanceTable:
         with lance_errors(f"stage a version of table {table.ref.location}"):
-            dataset = LanceDataset.commit(
-                table.dataset, operation, read_version=table.ref.version, detached=True, max_retries=0
-            )
+            dataset = LanceDataset.commit(table.dataset, operation, read_version=table.ref.version, detached=True)
             drain(table.dataset)
         return self._remember(table.ref.location, dataset)
 
