@@ -109,7 +109,7 @@ class ObjectStoreStore:
     """A store on S3, GCS, Azure or a local disk."""
 
     def __init__(self, backend: ObjectStore, *, lists_in_order: bool) -> None:
-        self._backend = backend
+        self.backend = backend
         self._lists_in_order = lists_in_order
 
     @property
@@ -122,7 +122,7 @@ class ObjectStoreStore:
         with store_errors(f"read {path}"):
             meter.count("get")
             try:
-                data = bytes(obstore.get(self._backend, path).bytes())
+                data = bytes(obstore.get(self.backend, path).bytes())
             except FileNotFoundError as error:
                 if "NoSuchBucket" in str(error):
                     raise NotFound(f"the bucket does not exist: could not read {path}") from error
@@ -135,7 +135,7 @@ class ObjectStoreStore:
         with store_errors(f"look at {path}"):
             meter.count("head")
             try:
-                return _info(obstore.head(self._backend, path))
+                return _info(obstore.head(self.backend, path))
             except FileNotFoundError:
                 return None
 
@@ -145,7 +145,7 @@ class ObjectStoreStore:
             meter.count("put")
             meter.count_bytes(len(data))
             try:
-                obstore.put(self._backend, path, data, mode="create", use_multipart=False)
+                obstore.put(self.backend, path, data, mode="create", use_multipart=False)
             except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
                 return False
             return True
@@ -155,20 +155,20 @@ class ObjectStoreStore:
         with store_errors(f"write {path}"):
             meter.count("put")
             meter.count_bytes(len(data))
-            obstore.put(self._backend, path, data, use_multipart=False)
+            obstore.put(self.backend, path, data, use_multipart=False)
 
     def first_page(self, prefix: str) -> list[ObjectInfo]:
         """The first objects under a folder, by name: one request."""
         with store_errors(f"list {prefix}"):
             meter.count("list")
-            for chunk in obstore.list(self._backend, prefix, chunk_size=PAGE_KEYS):
+            for chunk in obstore.list(self.backend, prefix, chunk_size=PAGE_KEYS):
                 return [_info(entry) for entry in chunk]
             return []
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         """Every object under a folder, in no particular order."""
         with store_errors(f"list {prefix}"):
-            for chunk in obstore.list(self._backend, prefix or None, chunk_size=PAGE_KEYS):
+            for chunk in obstore.list(self.backend, prefix or None, chunk_size=PAGE_KEYS):
                 meter.count("list")
                 yield from (_info(entry) for entry in chunk)
 
@@ -179,7 +179,7 @@ class ObjectStoreStore:
             with store_errors(f"delete {page[0]} and {len(page) - 1} more"):
                 meter.count("delete")
                 try:
-                    obstore.delete(self._backend, page)
+                    obstore.delete(self.backend, page)
                 except FileNotFoundError:
                     self._delete_one_by_one(page)
 
@@ -187,7 +187,7 @@ class ObjectStoreStore:
         """A local disk stops at the first missing file; somebody else deleted it, so go on."""
         for path in paths:
             with contextlib.suppress(FileNotFoundError):
-                obstore.delete(self._backend, path)
+                obstore.delete(self.backend, path)
 
 
 def _info(entry: obstore.ObjectMeta) -> ObjectInfo:
