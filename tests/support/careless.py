@@ -137,9 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
                 break
             folder = f"<CommonPrefixes><Prefix>{escape(name)}</Prefix></CommonPrefixes>"
             names[name] = folder if cut else _contents(key, stored)
-        token = (
-            f"<NextContinuationToken>{escape(list(names)[-1])}</NextContinuationToken>" if truncated else ""
-        )
+        token = f"<NextContinuationToken>{escape(list(names)[-1])}</NextContinuationToken>" if truncated else ""
         listing = f"<IsTruncated>{str(truncated).lower()}</IsTruncated>{token}{''.join(names.values())}"
         self._answer(200, f"<ListBucketResult><Name>{bucket}</Name>{listing}</ListBucketResult>".encode())
 

@@ -104,9 +104,7 @@ class Counts:
         Parallel requests that happen not to overlap count apart: give the proxy a latency where that matters.
         """
         hops, free_s = 0, float("-inf")
-        spans = (
-            (float("inf") if each.end_s is None else each.end_s, each.start_s) for each in self.exchanges
-        )
+        spans = ((float("inf") if each.end_s is None else each.end_s, each.start_s) for each in self.exchanges)
         for end_s, start_s in sorted(spans):
             if start_s >= free_s:
                 hops, free_s = hops + 1, end_s

@@ -73,9 +73,7 @@ class CountingProxy(S3Endpoint):
     def settle(self, timeout_s: float = 30.0) -> None:
         """Wait until nothing is under way, requests that land late included."""
         with self._changed:
-            assert self._changed.wait_for(lambda: self._pending == 0, timeout_s), (
-                "requests are still under way"
-            )
+            assert self._changed.wait_for(lambda: self._pending == 0, timeout_s), "requests are still under way"
 
     def _accept(self) -> None:
         while True:
@@ -112,11 +110,7 @@ class CountingProxy(S3Endpoint):
             time.sleep(self.latency_s)
             if head.headers.get("expect"):
                 client.send(b"HTTP/1.1 100 Continue\r\n\r\n")
-            keep = (
-                _break(client, exchange, head, link, fault)
-                if fault
-                else _forward(client, exchange, head, link)
-            )
+            keep = _break(client, exchange, head, link, fault) if fault else _forward(client, exchange, head, link)
             return keep and head.keeps_alive
         finally:
             exchange.finish()

@@ -220,9 +220,7 @@ class SeaweedServer(ServerProcess):
 
     def leftovers(self, port: int) -> list[str]:
         grpc = {flag: number for flag, number in self._inner_ports(port).items() if flag.endswith("grpc")}
-        return [
-            f"/tmp/seaweedfs-{flag.partition('.')[0]}-grpc-{number}.sock" for flag, number in grpc.items()
-        ]
+        return [f"/tmp/seaweedfs-{flag.partition('.')[0]}-grpc-{number}.sock" for flag, number in grpc.items()]
 
     def _ready(self) -> bool:
         """S3 answers before the other parts are up: wait for the line that says they are."""

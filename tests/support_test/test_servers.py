@@ -104,9 +104,7 @@ def test_a_killed_process_leaves_no_server_behind() -> None:
     wait_until(lambda: not Path(folder).exists(), lambda: "the data outlived its owner", timeout_s=10)
 
 
-def test_storage_options_and_environment_name_the_same_place(
-    s3_server: S3Endpoint, proxy: CountingProxy
-) -> None:
+def test_storage_options_and_environment_name_the_same_place(s3_server: S3Endpoint, proxy: CountingProxy) -> None:
     for place in (s3_server, proxy):
         assert place.storage_options["aws_endpoint"] == place.env["AWS_ENDPOINT_URL"] == place.endpoint
 
