@@ -14,6 +14,7 @@ import obstore
 import pyarrow as pa
 import pytest
 from obstore.exceptions import AlreadyExistsError, GenericError
+
 from tests.support import CarelessServer, CountingProxy, Exchange, Fault, MinistackServer
 from tests.support.exchange import Counts
 

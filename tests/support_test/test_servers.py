@@ -10,6 +10,7 @@ from pathlib import Path
 import obstore
 import pytest
 from obstore.exceptions import AlreadyExistsError
+
 from tests.support import CarelessServer, CountingProxy, S3Endpoint, SeaweedServer
 from tests.support.careless import Stored
 from tests.support.servers import wait_until
