@@ -9,9 +9,9 @@ import time
 import pytest
 
 from omnigraph.manifest import Repository, Retention, collect
+from omnigraph.manifest.maintain import Maintenance
 from omnigraph.model import errors
 from omnigraph.storage.tiers import fragments_bound
-from tests.support import graphs
 from tests.support.graphs import PERSON, append, delete, ids_of, make, parts, reopen, rows, upsert
 
 NOW = Retention(keep=1, grace_s=0.0)
@@ -204,23 +204,48 @@ def test_epoch_shuts_out_writers_that_opened_before(repo, tmp_path) -> None:
     append(reopen(tmp_path / "g.omni"), "w", branch="b")
 
 
-def test_maintenance_does_not_conflict_with_strict_writers(repo) -> None:
-    for number in range(7):
-        append(repo, f"k{number}")
-    txn = repo.begin()
-    txn.depends_on(PERSON, "added", "removed", "changed")
-    txn.append(PERSON, rows("mine"))
-    state = repo.head_state("main")
-    fold = repo.parts.tables.stage_fold(repo.parts.tables.open(graphs.append(repo, "k7").state.table(PERSON).ref))
-    assert fold is None, "the eighth write folded by itself"
-    assert repo.head_state("main").table(PERSON).added == 8
-    assert state.number == 7
-    assert repo.head_state("main").number == 9  # eight commits and one content-neutral fold
-    txn = repo.begin()
-    txn.depends_on(PERSON, "added", "removed", "changed")
-    txn.append(PERSON, rows("mine"))
-    repo.main().append(repo.head_state("main").next("neutral", "e"))
-    repo.publish(txn.plan("load"))
+def test_maintenance_does_not_conflict_with_strict_writers(tmp_path) -> None:
+    quiet = make(tmp_path / "g.omni", auto_fold=False)
+    for number in range(8):
+        append(quiet, f"k{number}")
+    waiting = quiet.begin()
+    waiting.depends_on(PERSON, "added", "removed", "changed")
+    waiting.append("node:City", rows("mine"))
+    appending = quiet.begin()
+    appending.append(PERSON, rows("tail"))
+    folder = reopen(tmp_path / "g.omni")
+    before = folder.head_state("main")
+    keeper = Maintenance(
+        folder.main(), folder.parts.tables, folder.lineage, folder.parts.runtime, folder.parts.durability
+    )
+    folded = keeper.after_write(before, [PERSON])
+    assert folded is not None
+    assert (folded.kind, folded.head, folded.number) == ("neutral", before.head, before.number + 1)
+    assert len(folder.snapshot().table(PERSON).fragments()) == 1
+    quiet.publish(waiting.plan("load"))
+    quiet.publish(appending.plan("load"))
+    assert len(ids_of(folder)) == 9
+
+
+def test_a_strict_change_whose_fragments_were_folded_is_staged_again_not_refused(tmp_path) -> None:
+    quiet = make(tmp_path / "g.omni", auto_fold=False)
+    for number in range(8):
+        append(quiet, f"k{number}")
+    attempts: list[int] = []
+
+    def prepare(txn):
+        attempts.append(1)
+        txn.change(PERSON, rows("k3", v=9))
+        if len(attempts) == 1:
+            folder = reopen(tmp_path / "g.omni")
+            parts = folder.parts
+            keeper = Maintenance(folder.main(), parts.tables, folder.lineage, parts.runtime, parts.durability)
+            assert keeper.after_write(folder.head_state("main"), [PERSON]) is not None
+        return txn.plan("mutate")
+
+    assert quiet.write(prepare, strict=True) is not None
+    assert len(attempts) == 2
+    assert len(ids_of(quiet)) == 8
 
 
 def test_fragments_stay_logarithmic_and_rows_stay_exact(repo) -> None:

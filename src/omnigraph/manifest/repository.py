@@ -405,15 +405,14 @@ class Repository:
         fresh = strict
         last: Exception | None = None
         for _ in range(PREPARES_MAX):
-            plan = prepare(self.begin(name, fresh=fresh, intent=intent))
-            if plan is None:
-                return None
+            plan: PublishPlan | None = None
             try:
-                return self.publish(plan)
-            except MustRestage as error:
+                plan = prepare(self.begin(name, fresh=fresh, intent=intent))
+                return self.publish(plan) if plan is not None else None
+            except (MustRestage, SnapshotReclaimed) as error:  # slept over a cleanup: look again
                 last = error
             except (ReadSetConflict, TableConflict) as error:
-                if strict or plan.if_commit is not None:
+                if strict or plan is None or plan.if_commit is not None:
                     raise
                 last = error
             fresh = True
