@@ -10,16 +10,12 @@ NOWHERE = Span(0, 0)
 Value = str | int | float | bool
 
 
-def _span() -> Span:
-    return field(default=NOWHERE, compare=False, repr=False)
-
-
 @dataclass(frozen=True, slots=True)
 class Name:
     """A word that names a type or a property."""
 
     text: str
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +24,7 @@ class Literal:
 
     value: Value
     bare: bool = field(default=False, compare=False)
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +33,7 @@ class Bounds:
 
     minimum: int | float | None
     maximum: int | float | None
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,7 @@ class Annotation:
     name: Name
     value: Literal | Bounds | None = None
     arguments: tuple[tuple[Name, Literal], ...] = ()
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ class ConstraintDeclaration:
 
     kind: Name
     arguments: tuple[Name | Literal | Bounds, ...]
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ class TypeExpression:
     is_list: bool = False
     enum_values: tuple[Name, ...] | None = None
     vector_dim: int | None = None
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +74,7 @@ class PropertyDeclaration:
     name: Name
     type: TypeExpression
     annotations: tuple[Annotation, ...] = ()
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 Member = PropertyDeclaration | ConstraintDeclaration
@@ -89,7 +85,7 @@ class Body:
     """What stands between braces."""
 
     members: tuple[Member, ...] = ()
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +95,7 @@ class InterfaceDeclaration:
     name: Name
     body: Body
     annotations: tuple[Annotation, ...] = ()
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +106,7 @@ class NodeDeclaration:
     body: Body
     annotations: tuple[Annotation, ...] = ()
     implements: tuple[Name, ...] = ()
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +118,7 @@ class EdgeDeclaration:
     target: Name
     body: Body | None = None
     annotations: tuple[Annotation, ...] = ()
-    span: Span = _span()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 Declaration = InterfaceDeclaration | NodeDeclaration | EdgeDeclaration

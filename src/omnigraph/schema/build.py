@@ -67,7 +67,7 @@ class _Builder:
                     f"interface {name.text} has a constraint @{member.kind.text}(…); "
                     "interfaces hold properties only",
                     member.span,
-                    hint="put the constraint on the node types, or annotate a property: @key, @unique, @index",
+                    hint="put it on the node types, or annotate a property: @key, @unique, @index",
                 )
         return ast.InterfaceDeclaration(name, body, self._annotations(tree), _span(tree))
 

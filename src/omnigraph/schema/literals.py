@@ -65,7 +65,7 @@ def write_number(value: float) -> str:
 
 
 def format_float(value: float, shortest: str | None = None) -> str:
-    """Write the shortest decimal that reads back as the same number, without an exponent or a trailing `.0`."""
+    """Write the shortest decimal that reads back as the same number: no exponent, no `.0` at the end."""
     text = repr(value) if shortest is None else shortest
     sign, text = ("-", text[1:]) if text.startswith("-") else ("", text)
     digits, _, exponent = text.partition("e")

@@ -40,7 +40,7 @@ def parse(text: str, name: str = "<schema>") -> ParsedSchema:
 
 @cache
 def _parser() -> Lark:
-    grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
+    grammar = files("omnigraph.schema").joinpath("grammar.lark").read_text(encoding="utf-8")
     return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=False)
 
 
