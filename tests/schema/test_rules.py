@@ -128,7 +128,7 @@ ACCEPTED = {
     "unique list in a body": "node A { x: [I32] @unique(x) }",
     "range with signs": "node A { x: F64 @range(x, -1.5..-0.5) @range(x, ..3) @range(x, 0..) }",
     "property named like a keyword": "node A { node: I32 edge: I32 nodeType: String enum: I32 }",
-    "same property from two interfaces": "interface I { x: I32 } interface J { x: I32 } node A implements I, J {}",
+    "two interfaces agree": "interface I { x: I32 } interface J { x: I32 } node A implements I, J {}",
     "inherited key": "interface I { x: I32 @key } node A implements I {}",
 }
 
