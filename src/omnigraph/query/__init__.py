@@ -1,0 +1,1 @@
+"""The query language: text in, type-checked queries out. No I/O."""

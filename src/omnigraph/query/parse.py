@@ -1,0 +1,94 @@
+"""Text to tree: `parse_queries`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import cast
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedToken, VisitError
+from lark.lexer import Lexer
+
+from omnigraph.model.diagnostics import Diagnostic, LanguageError, SourceText, Span
+from omnigraph.query import ast
+from omnigraph.query.build import Builder, BuildProblem
+from omnigraph.query.lexer import lex, span_of
+from omnigraph.query.syntax import unexpected
+
+PARSE_ERROR = "parse error"
+
+
+class _Ready(Lexer):
+    """Hands over tokens that were made before."""
+
+    def __init__(self, lexer_conf: object) -> None:
+        del lexer_conf
+
+    def lex(self, data: list[Token]) -> Iterator[Token]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Give the tokens as they are."""
+        return iter(data)
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("omnigraph.query").joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", start="query", lexer=_Ready, transformer=Builder())
+
+
+def parse_queries(text: str, name: str = "<query>") -> ast.ParsedFile:
+    """Parse a `.gq` text. Raises a LanguageError that has the first mistake of every query in it."""
+    source = SourceText(text, name)
+    lexed = lex(text)
+    problems = list(lexed.problems)
+    if problems:
+        raise LanguageError(PARSE_ERROR, source, _sorted(problems))
+    queries: list[ast.ParsedQuery] = []
+    for tokens in _split(lexed.tokens):
+        found = _parse_one(tokens)
+        if isinstance(found, Diagnostic):
+            problems.append(found)
+        else:
+            queries.append(found)
+    if problems:
+        raise LanguageError(PARSE_ERROR, source, _sorted(problems))
+    return ast.ParsedFile(tuple(queries), source)
+
+
+def _sorted(problems: list[Diagnostic]) -> list[Diagnostic]:
+    return sorted(problems, key=lambda d: d.span.start if d.span else 0)
+
+
+def _split(tokens: list[Token]) -> Iterator[list[Token]]:
+    """Cut at every `query name(` that follows a closing brace, so that queries fail one by one."""
+    start = 0
+    for position in range(1, len(tokens) - 2):
+        if (
+            tokens[position] == "query"
+            and tokens[position - 1].type == "RBRACE"
+            and tokens[position + 2].type == "LPAR"
+            and tokens[position + 1].type in ("NAME", "FUNCTION")
+        ):
+            tokens[position].type, tokens[position + 1].type = "QUERY", "NAME"
+            yield tokens[start:position]
+            start = position
+    if tokens[start:]:
+        yield tokens[start:]
+
+
+def _parse_one(tokens: list[Token]) -> ast.ParsedQuery | Diagnostic:
+    try:
+        return cast("ast.ParsedQuery", _parser().parse(cast("str", tokens)))
+    except UnexpectedToken as error:
+        end = span_of(tokens[-1]).end
+        found = error.token
+        at_end = found.type == "$END"
+        span = Span(end, end) if at_end else span_of(found)
+        return unexpected("" if at_end else str(found), span, error.expected, tokens)
+    except BuildProblem as error:
+        return error.diagnostic
+    except VisitError as error:
+        if isinstance(error.orig_exc, BuildProblem):
+            return error.orig_exc.diagnostic
+        raise

@@ -1,0 +1,32 @@
+"""The schema language: `.pg` text in, a typed catalog out. No I/O."""
+
+from omnigraph.schema.arrow import arrow_type, table_key, table_schema, table_schemas
+from omnigraph.schema.catalog import Catalog, EdgeType, InterfaceType, NodeType, Property, TypeKind
+from omnigraph.schema.check import check, compile_schema
+from omnigraph.schema.codec import decode_catalog, encode_catalog, schema_hash
+from omnigraph.schema.keys import InvalidKey, canonical_id, canonical_text, derive_id, derive_ids
+from omnigraph.schema.parse import parse
+
+__all__ = [
+    "Catalog",
+    "EdgeType",
+    "InterfaceType",
+    "InvalidKey",
+    "NodeType",
+    "Property",
+    "TypeKind",
+    "arrow_type",
+    "canonical_id",
+    "canonical_text",
+    "check",
+    "compile_schema",
+    "decode_catalog",
+    "derive_id",
+    "derive_ids",
+    "encode_catalog",
+    "parse",
+    "schema_hash",
+    "table_key",
+    "table_schema",
+    "table_schemas",
+]

@@ -1,0 +1,49 @@
+"""Text to tree. On a syntax error every declaration is parsed by itself, so that one run reports them all."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lark import Lark, TextSlice, Tree, UnexpectedInput
+
+from omnigraph.model.diagnostics import Findings, SourceText
+from omnigraph.schema.ast import ParsedSchema
+from omnigraph.schema.build import build_declarations
+from omnigraph.schema.scan import declaration_starts
+from omnigraph.schema.syntax_errors import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PARSE_ERROR = "parse error"
+
+
+def parse(text: str, name: str = "<schema>") -> ParsedSchema:
+    """Parse a schema text, or raise a LanguageError that carries every finding."""
+    source = SourceText(text, name)
+    findings = Findings()
+    trees: list[Tree] = []
+    for start, end in _parts(text):
+        if findings.is_full:
+            break
+        try:
+            trees.append(_parser().parse(TextSlice(text, start, end)))
+        except UnexpectedInput as error:
+            findings.extend([explain(error, text, start, end)])
+    declarations = tuple(d for tree in trees for d in build_declarations(tree, findings))
+    findings.raise_if_any(PARSE_ERROR, source)
+    return ParsedSchema(declarations, source)
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("omnigraph.schema").joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=False)
+
+
+def _parts(text: str) -> Iterator[tuple[int, int]]:
+    """Split the text where declarations start: a mistake in one cannot hide the next."""
+    yield from pairwise(sorted({0, *declaration_starts(text), len(text)}))
