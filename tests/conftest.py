@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from tests.support import CarelessServer, CountingProxy, MinistackServer, S3Endpoint, SeaweedServer
 
 
