@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +12,9 @@ from omnigraph.storage.address import parse_address
 from omnigraph.storage.chain import Chain, Entry
 from omnigraph.storage.meter import Meter
 from omnigraph.storage.store import connect
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LENGTH = 100_000
 
