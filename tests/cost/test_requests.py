@@ -52,7 +52,7 @@ def test_a_warm_write_costs_the_same_at_any_depth(place, proxy) -> None:
             append(graph, f"pad{depth}")  # the next write would fold after its acknowledgement
         graph.parts.__dict__["auto_fold"] = False
         assert counted(proxy, lambda depth=depth: append(graph, f"new{depth}")) == (4, 4, 4), f"depth {depth}"
-        requests, _, _ = counted(proxy, lambda: upsert(graph, "first", v=depth))
+        requests, _, _ = counted(proxy, lambda depth=depth: upsert(graph, "first", v=depth))
         assert requests <= 6, f"depth {depth}"
         requests, _, _ = counted(proxy, lambda depth=depth: upsert(graph, f"other{depth}"))
         assert requests <= 6, f"depth {depth}"
@@ -71,7 +71,7 @@ def test_cold_open_and_write_do_not_depend_on_depth(place, proxy) -> None:
             append(graph, f"k{done:04}")
             done += 1
 
-        def cold() -> None:
+        def cold(depth: int = depth) -> None:
             fresh = reopen(uri, options)
             fresh.parts.__dict__["auto_fold"] = False
             append(fresh, f"cold{depth}")
