@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from omnigraph.manifest.compose import Applied, apply_plan
-from omnigraph.model.errors import Contention, OmniGraphError, OutcomeUnknown
+from omnigraph.model.errors import Contention, OmniGraphError, OutcomeUnknown, SnapshotReclaimed
 from omnigraph.storage.chain import AppendInDoubt
 
 if TYPE_CHECKING:
     from omnigraph.manifest.branch import Branch
+    from omnigraph.manifest.lineage import Lineage
     from omnigraph.manifest.plan import PublishPlan
     from omnigraph.manifest.state import Commit, State
     from omnigraph.model.clock import Runtime
@@ -48,8 +49,11 @@ class _Ticket:
 class Publisher:
     """Publishes plans on one branch. Threads that come while another publishes are taken along in its next entry."""
 
-    def __init__(self, branch: Branch, tables: Tables, runtime: Runtime, durability: Durability) -> None:
+    def __init__(
+        self, branch: Branch, lineage: Lineage, tables: Tables, runtime: Runtime, durability: Durability
+    ) -> None:
         self._branch = branch
+        self._lineage = lineage
         self._tables = tables
         self._runtime = runtime
         self._durability = durability
@@ -58,7 +62,7 @@ class Publisher:
         self._waiting_lock = threading.Lock()
 
     def publish(self, plan: PublishPlan) -> Published:
-        """Make a plan visible, or say why not. Returns when it is acknowledged."""
+        """Make a plan visible, or say why not. Returns when it is acknowledged. A plan takes effect once, however often."""
         ticket = _Ticket(plan)
         with self._waiting_lock:
             self._waiting.append(ticket)
@@ -146,16 +150,19 @@ class Publisher:
         return applied
 
     def _settle_already_published(self, group: list[_Ticket], state: State, losses: int) -> None:
-        """A lost answer may hide a win: whoever catches up looks for its own commit among those that passed."""
-        if not losses:
-            return
-        passed = {commit.id for commit in state.recent}
+        """A lost answer may hide a win, and a caller left in doubt may publish a plan again: look for its commit id."""
         for ticket in group:
-            if not ticket.is_done and ticket.plan.commit_id in passed:
-                where = next(commit for commit in state.recent if commit.id == ticket.plan.commit_id)
-                entry = self._branch.state_at(where.number)
-                commit = next(commit for commit in entry.commits if commit.id == where.id)
-                ticket.result = Published(commit, entry.at(commit.id), losses)
+            found = None if ticket.is_done else self._lineage.find(state, ticket.plan.commit_id)
+            if found is not None:
+                ticket.result = self._published_before(found, state, losses)
+
+    def _published_before(self, commit: Commit, state: State, losses: int) -> Published:
+        try:
+            entry = self._branch.state_at(commit.number)
+        except SnapshotReclaimed:  # long ago: it counts, but only later states can be read
+            return Published(commit, state, losses)
+        whole = next(one for one in entry.commits if one.id == commit.id)
+        return Published(whole, entry.at(commit.id), losses)
 
     def _wait_fairly(self, losses: int, attempt_us: int) -> None:
         """Those who lost often go at once, newcomers give way: nobody starves."""

@@ -377,7 +377,7 @@ class Repository:
         if publisher is None:
             parts = self.parts
             publisher = self._publishers.setdefault(
-                branch.id, Publisher(branch, parts.tables, parts.runtime, parts.durability)
+                branch.id, Publisher(branch, self.lineage, parts.tables, parts.runtime, parts.durability)
             )
         published = publisher.publish(plan)
         if self.parts.auto_fold:
