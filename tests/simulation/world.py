@@ -311,7 +311,7 @@ class SimLock:
                 return False
             if self._process.is_dead:
                 raise SimCrash
-            self._process.world.pause(500)
+            self._process.world.pause(50_000)
         self._taken = True
         return True
 

@@ -33,7 +33,7 @@ def parts(
 
         os.makedirs(address.prefix, exist_ok=True)
     store, durable = connect_durably(durability, address)
-    return Parts(address.uri, store, LanceTables(address), SystemRuntime(), durable, auto_fold=auto_fold)
+    return Parts(address.uri, store, LanceTables(address, store), SystemRuntime(), durable, auto_fold=auto_fold)
 
 
 def make(

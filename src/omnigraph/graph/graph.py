@@ -180,4 +180,4 @@ def open_graph(
 
 def _parts(address: Address, durability: DurabilityName) -> Parts:
     store, durable = connect_durably(durability, address)
-    return Parts(address.uri, store, LanceTables(address), SystemRuntime(), durable)
+    return Parts(address.uri, store, LanceTables(address, store), SystemRuntime(), durable)

@@ -197,7 +197,9 @@ def _record(repository: Repository, mark: CollectMark, kept_from: dict[str, int]
         return replace(refs, collect=mark, kept_from=merged)
 
     refs = repository.registry.update(noted)
-    run_parallel([partial(_record_on, repository, ref, mark) for ref in refs.branches.values() if ref.status == "live"])
+    # A branch that is being deleted takes writes until its chain is closed.
+    open_refs = [ref for ref in refs.branches.values() if ref.status != "removed"]
+    run_parallel([partial(_record_on, repository, ref, mark) for ref in open_refs])
     return repository.registry.head()
 
 
@@ -222,7 +224,7 @@ def _mark(
     stay: list[tuple[BranchRef, int]] = []
     for ref in refs.branches.values():
         numbers = set(survey.numbers.get(ref.id, {}))
-        if ref.status == "live":
+        if ref.status != "removed":
             numbers.add(repository.branch_of(ref).head().number)
         for number in numbers:
             keeps = number >= kept_from.get(ref.id, 0) or (ref.id, number) in pinned

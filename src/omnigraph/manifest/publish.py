@@ -62,7 +62,7 @@ class Publisher:
         self._waiting_lock = threading.Lock()
 
     def publish(self, plan: PublishPlan) -> Published:
-        """Make a plan visible, or say why not. Returns when it is acknowledged. A plan takes effect once, however often."""
+        """Make a plan visible, or say why not. Returns when acknowledged; a plan published again counts once."""
         ticket = _Ticket(plan)
         with self._waiting_lock:
             self._waiting.append(ticket)

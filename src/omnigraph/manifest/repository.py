@@ -108,7 +108,7 @@ class Repository:
         """Open an existing graph."""
         repository = cls(parts)
         try:
-            repository.head_state(MAIN)
+            repository.base_state(MAIN, fresh=False)
         except BranchNotFound as error:
             raise NotAGraph(parts.uri) from error
         return repository

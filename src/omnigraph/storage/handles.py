@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from omnigraph.model.errors import CorruptObject
 from omnigraph.storage.lance_door import drain, lance_errors
 from omnigraph.storage.staged import FragmentIdentity, TableRef
 
@@ -17,6 +19,28 @@ if TYPE_CHECKING:
 
 DETACHED_BIT = 1 << 63
 VERSION_MAX = 2**64 - 1
+_TRAILER = struct.Struct("<Q4x4s")
+_LENGTH = struct.Struct("<I")
+_MAGIC = b"LANC"
+
+
+def manifest_path(ref: TableRef) -> str:
+    """Where Lance keeps a version's own manifest, below the graph's root."""
+    name = f"d{ref.version}" if ref.version & DETACHED_BIT else f"{VERSION_MAX - ref.version:020d}"
+    return f"{ref.location}/_versions/{name}.manifest"
+
+
+def manifest_body(data: bytes, path: str) -> bytes:
+    """The message inside a Lance manifest file, found by the file's last 16 bytes: position, format version, magic."""
+    try:
+        position, magic = _TRAILER.unpack(data[-_TRAILER.size :])
+        (size,) = _LENGTH.unpack_from(data, position)
+    except struct.error as error:
+        raise CorruptObject(path, "it is cut short") from error
+    body = data[position + _LENGTH.size : position + _LENGTH.size + size]
+    if magic != _MAGIC or len(body) != size:
+        raise CorruptObject(path, "it is no Lance manifest")
+    return body
 
 
 class LanceTable:
@@ -35,13 +59,6 @@ class LanceTable:
     def row_count(self) -> int:
         """Rows that are not deleted."""
         return sum(fragment.rows for fragment in self.fragments())
-
-    @property
-    def manifest_path(self) -> str:
-        """Where Lance keeps this version's own manifest, below the graph's root."""
-        version = self.ref.version
-        name = f"d{version}" if version & DETACHED_BIT else f"{VERSION_MAX - version:020d}"
-        return f"{self.ref.location}/_versions/{name}.manifest"
 
     @cached_property
     def _fragments(self) -> tuple[FragmentIdentity, ...]:
@@ -82,7 +99,7 @@ def identity(fragment: FragmentMetadata) -> FragmentIdentity:
 def version_files(table: LanceTable) -> frozenset[str]:
     """Every file a version needs, below the graph's root. Transaction files are not among them: nobody reads them."""
     location = table.ref.location
-    files = {table.manifest_path}
+    files = {manifest_path(table.ref)}
     for fragment in table.fragments():
         files.update(f"{location}/data/{name}" for name in fragment.files)
         if fragment.deletion is not None:

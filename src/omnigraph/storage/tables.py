@@ -11,7 +11,6 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 import lance
-import numpy as np
 import pyarrow as pa
 from lance import (
     LanceDataset,
@@ -21,11 +20,13 @@ from lance import (
 from lance.fragment import FragmentMetadata, RowIdSequence, write_fragments
 from lance.schema import LanceSchema
 
-from omnigraph.model.errors import BadRequest
-from omnigraph.storage.handles import LanceTable, identity, version_files
-from omnigraph.storage.keys import FragmentKeys, KeyCache, whole_fragment
+from omnigraph.model.errors import SnapshotReclaimed
+from omnigraph.storage.find import KEY, SMALL_ROWS, KeyFinder, check_keys
+from omnigraph.storage.handles import LanceTable, identity, manifest_body, manifest_path, version_files
+from omnigraph.storage.keys import whole_fragment
 from omnigraph.storage.lance_door import drain, lance_errors
 from omnigraph.storage.lru import LruCache
+from omnigraph.storage.reshape import keeps_field_ids, reshape
 from omnigraph.storage.staged import (
     ADDED,
     ALL_ASPECTS,
@@ -46,21 +47,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from omnigraph.storage.address import Address
+    from omnigraph.storage.store import Store
 
 HANDLES_MAX = 512
-KEY = "id"
-SMALL_ROWS = 65_536
-"""Fragments up to this size have their keys remembered; larger ones are asked through their index."""
 
 
 class LanceTables:
     """Tables of one graph, with one shared session."""
 
-    def __init__(self, address: Address, session: Session | None = None) -> None:
+    def __init__(self, address: Address, store: Store, session: Session | None = None) -> None:
         self._address = address
+        self._store = store
         self._session = session or Session()
         self._handles: LruCache[TableRef, LanceTable] = LruCache(HANDLES_MAX)
-        self._keys = KeyCache()
+        self._finder = KeyFinder()
 
     # -- open and create -------------------------------------------------------------------------------
 
@@ -81,15 +81,20 @@ class LanceTables:
         return Staged(table.ref, table.ref, "create", NEUTRAL, 0, files=tuple(sorted(version_files(table))))
 
     def open(self, ref: TableRef) -> LanceTable:
-        """Open a table at an exact version."""
+        """Open a table at an exact version: one request, half of what Lance takes by itself."""
         known = self._handles.get(ref)
         if known is not None:
             return known
+        path = manifest_path(ref)
+        manifest = self._store.get(path)
+        if manifest is None:
+            raise SnapshotReclaimed(f"version {ref.version} of table {ref.location}")
         with lance_errors(f"open table {ref.location} at version {ref.version}"):
-            dataset = lance.dataset(
+            dataset = LanceDataset(
                 self._address.child(ref.location),
                 version=ref.version,
                 storage_options=self._address.options or None,
+                serialized_manifest=manifest_body(manifest, path),
                 session=self._session,
             )
             drain(dataset)
@@ -125,10 +130,10 @@ class LanceTables:
         doomed = pa.array(delete, pa.string())
         rows = upsert if upsert is not None else table.schema.empty_table()
         wanted = cast("pa.StringArray", rows.column(KEY).combine_chunks().cast(pa.string()))
-        _check_keys(wanted, doomed)
+        check_keys(wanted, doomed)
         present = table.fragments()
-        replaced = self._locate(table, present, wanted)
-        removed = self._locate(table, present, cast("pa.StringArray", doomed))
+        replaced = self._finder.locate(table, present, wanted)
+        removed = self._finder.locate(table, present, cast("pa.StringArray", doomed))
         if rows.num_rows == 0 and not removed:
             return None
         touched = [fragment for fragment in present if fragment.id in replaced or fragment.id in removed]
@@ -172,8 +177,8 @@ class LanceTables:
         """Add nullable columns or drop columns without rewriting the rest; rewrite only where that is not possible."""
         table = _lance(handle)
         target = LanceSchema.from_pyarrow(schema)
-        if not _same_field_ids(table.dataset, target):
-            return self.stage_overwrite(handle, _reshape(table.scan(), schema))
+        if not keeps_field_ids(table.dataset, target):
+            return self.stage_overwrite(handle, reshape(table.scan(), schema))
         fragments = [fragment.metadata for fragment in table.dataset.get_fragments()]
         adds = len(schema.names) > len(table.schema.names)
         operation = LanceOperation.Merge(fragments, target) if adds else LanceOperation.Project(target)
@@ -237,7 +242,7 @@ class LanceTables:
         check_rebase(staged, fragments)
         if staged.keys is not None and len(staged.keys):
             newer = added_since(staged, fragments)
-            if self._locate(base, newer, staged.keys):
+            if self._finder.locate(base, newer, staged.keys):
                 raise RebaseRefused("a key it inserts was added since")
         result = self._commit(base, cast("Any", staged.operation))
         known = frozenset(name for fragment in fragments for name in fragment.files)
@@ -262,7 +267,7 @@ class LanceTables:
             drain(table.dataset)
         if len(fragments) == 1 and KEY in rows.schema.names and rows.num_rows <= SMALL_ROWS:
             ids = cast("pa.StringArray", rows.column(KEY).combine_chunks().cast(pa.string()))
-            self._keys.put(identity(fragments[0]), whole_fragment(ids))
+            self._finder.cache.put(identity(fragments[0]), whole_fragment(ids))
         return fragments
 
     def _commit(self, table: LanceTable, operation: LanceOperation.BaseOperation) -> LanceTable:
@@ -294,54 +299,11 @@ class LanceTables:
                     gone.append(fragment.id)
                     continue
                 updated.append(rest)
-                known = self._keys.get(fragment)
+                known = self._finder.cache.get(fragment)
                 if known is not None:
-                    self._keys.put(identity(rest), known.without(offsets))
+                    self._finder.cache.put(identity(rest), known.without(offsets))
             drain(table.dataset)
         return updated, gone
-
-    def _locate(
-        self, table: LanceTable, fragments: Sequence[FragmentIdentity], keys: pa.StringArray
-    ) -> dict[int, list[int]]:
-        """Offsets of the rows that have one of these keys, by fragment."""
-        if len(keys) == 0:
-            return {}
-        found: dict[int, list[int]] = {}
-        large: list[int] = []
-        for fragment in fragments:
-            known = self._keys.get(fragment)
-            if known is None and fragment.rows > SMALL_ROWS:
-                large.append(fragment.id)
-                continue
-            offsets = (known or self._read_keys(table, fragment)).find(keys)
-            if len(offsets):
-                found[fragment.id] = offsets.tolist()
-        if large:
-            found.update(self._ask_index(table, large, keys))
-        return found
-
-    def _read_keys(self, table: LanceTable, fragment: FragmentIdentity) -> FragmentKeys:
-        with lance_errors(f"read keys of table {table.ref.location}"):
-            source = table.fragment(fragment.id)
-            rows = table.dataset.scanner(columns=[KEY], fragments=[source], with_row_address=True).to_table()
-            drain(table.dataset)
-        ids = cast("pa.StringArray", rows.column(KEY).combine_chunks().cast(pa.string()))
-        keys = FragmentKeys(ids, _offsets(rows))
-        self._keys.put(fragment, keys)
-        return keys
-
-    def _ask_index(self, table: LanceTable, fragments: list[int], keys: pa.StringArray) -> dict[int, list[int]]:
-        with lance_errors(f"look up keys of table {table.ref.location}"):
-            sources = [table.fragment(number) for number in fragments]
-            quoted = ", ".join("'" + key.replace("'", "''") + "'" for key in keys.to_pylist())
-            rows = table.dataset.scanner(
-                columns=[KEY], filter=f"{KEY} IN ({quoted})", fragments=sources, with_row_address=True
-            ).to_table()
-            drain(table.dataset)
-        found: dict[int, list[int]] = {}
-        for address in rows.column("_rowaddr").to_pylist():
-            found.setdefault(address >> 32, []).append(address & 0xFFFFFFFF)
-        return found
 
     def _written(
         self, result: LanceTable, fragments: Sequence[FragmentMetadata], updated: Sequence[FragmentMetadata] = ()
@@ -351,53 +313,9 @@ class LanceTables:
         deletions = [
             f"{location}/{fragment.deletion_file.path(fragment.id)}" for fragment in updated if fragment.deletion_file
         ]
-        return (*data, *deletions, result.manifest_path)
+        return (*data, *deletions, manifest_path(result.ref))
 
 
 def _lance(handle: TableHandle) -> LanceTable:
     assert isinstance(handle, LanceTable)
     return handle
-
-
-def _offsets(rows: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-    addresses = rows.column("_rowaddr").to_numpy()
-    return (addresses & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-
-
-def _check_keys(wanted: pa.StringArray, doomed: pa.Array) -> None:
-    if wanted.null_count or doomed.null_count:
-        raise BadRequest("a key is missing: every row needs an id")
-    if len(wanted.unique()) != len(wanted):
-        raise BadRequest("one key appears twice in one write")
-    if len(wanted) and len(doomed) and not set(wanted.to_pylist()).isdisjoint(doomed.to_pylist()):
-        raise BadRequest("one key is both written and deleted in one write")
-
-
-def _same_field_ids(dataset: LanceDataset, target: LanceSchema) -> bool:
-    """Whether fields that stay keep their ids and new ones get fresh ids: then no data has to be rewritten."""
-    now = {field.name(): field.id() for field in dataset.lance_schema.fields()}
-    then = {field.name(): field.id() for field in target.fields()}
-    shared = now.keys() & then.keys()
-    if now.keys() - shared and then.keys() - shared:
-        return False
-    if any(now[name] != then[name] for name in shared):
-        return False
-    types_stay = all(
-        dataset.schema.field(name).type == target.to_pyarrow().field(name).type
-        and dataset.schema.field(name).nullable == target.to_pyarrow().field(name).nullable
-        for name in shared
-    )
-    fresh = [name for name in then if name not in shared]
-    nullable = all(target.to_pyarrow().field(name).nullable for name in fresh)
-    return types_stay and nullable and all(then[name] > dataset.max_field_id for name in fresh)
-
-
-def _reshape(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Bring rows to a schema: columns that are missing become null, others are cast."""
-    columns = [
-        rows.column(field.name).cast(field.type)
-        if field.name in rows.schema.names
-        else pa.nulls(rows.num_rows, field.type)
-        for field in schema
-    ]
-    return pa.table(columns, schema=schema)
