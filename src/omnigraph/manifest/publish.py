@@ -24,6 +24,9 @@ GROUP_MAX = 64
 PATIENT_LOSSES = 6
 """After this many lost races a writer no longer waits before it tries again; newcomers still do."""
 
+ATTEMPT_S_MIN, ATTEMPT_S_MAX = 0.001, 0.5
+CROWD_MAX = 16
+
 
 @dataclass(frozen=True)
 class Published:
@@ -58,6 +61,9 @@ class Publisher:
         self._runtime = runtime
         self._durability = durability
         self._turn = runtime.lock()
+        self._crowd = 0
+        """Races lost for the last entry: others are at it as well."""
+        self._attempt_s = ATTEMPT_S_MIN
         self._waiting: list[_Ticket] = []
         self._waiting_lock = threading.Lock()
 
@@ -110,7 +116,7 @@ class Publisher:
                 ticket.error = error
 
     def _race(self, group: list[_Ticket]) -> None:
-        state = self._branch.head_to_append()
+        state = self._first_base()
         losses = 0
         while True:
             self._settle_already_published(group, state, losses)
@@ -119,9 +125,9 @@ class Publisher:
                 return
             entry = _sealed(applied[-1][1].state)
             self._durability.before_publish([staged for _, one in applied for staged in one.staged.values()])
-            started_us = self._runtime.clock.now_us()
-            newer = self._branch.append(entry)
+            newer = self._attempt(entry)
             if newer is None:
+                self._crowd = losses
                 for ticket, one in applied:
                     commit = next(commit for commit in entry.commits if commit.id == one.commit.id)
                     ticket.result = Published(commit, entry.at(commit.id), losses)
@@ -130,8 +136,22 @@ class Publisher:
             if losses >= LOSSES_MAX:
                 self._fail(group, Contention(self._branch.name, losses))
                 return
-            self._wait_fairly(losses, self._runtime.clock.now_us() - started_us)
+            self._wait_fairly(losses)
             state = newer
+
+    def _first_base(self) -> State:
+        """Whoever had to fight for its last entry lets others go first: they are still at theirs. Then it looks anew."""
+        if not self._crowd:
+            return self._branch.head_to_append()
+        self._runtime.clock.sleep(self._runtime.ids.random() * min(self._crowd, CROWD_MAX) * self._attempt_s)
+        return self._branch.head()
+
+    def _attempt(self, entry: State) -> State | None:
+        started_us = self._runtime.clock.now_us()
+        newer = self._branch.append(entry)
+        took_s = (self._runtime.clock.now_us() - started_us) / 1e6
+        self._attempt_s = min(max(took_s, ATTEMPT_S_MIN), ATTEMPT_S_MAX)
+        return newer
 
     def _compose(self, group: list[_Ticket], state: State) -> list[tuple[_Ticket, Applied]]:
         """Put the plans on top of each other. One that fails is told so and left out; the others go on."""
@@ -164,12 +184,11 @@ class Publisher:
         whole = next(one for one in entry.commits if one.id == commit.id)
         return Published(whole, entry.at(commit.id), losses)
 
-    def _wait_fairly(self, losses: int, attempt_us: int) -> None:
+    def _wait_fairly(self, losses: int) -> None:
         """Those who lost often go at once, newcomers give way: nobody starves."""
         patience = max(0, PATIENT_LOSSES - losses) / PATIENT_LOSSES
         if patience:
-            attempt_s = min(max(attempt_us / 1e6, 0.001), 0.5)
-            self._runtime.clock.sleep(self._runtime.ids.random() * patience * attempt_s * 2)
+            self._runtime.clock.sleep(self._runtime.ids.random() * patience * self._attempt_s * 2)
 
 
 def _not_closed(state: State, building: State) -> State:
