@@ -84,10 +84,14 @@ def version() -> None:
 def init(
     uri: UriArgument = None,
     schema: Annotated[Path | None, typer.Option("--schema", help="Schema file (.pg).")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Accepted for compatibility: an interrupted init leaves nothing to replace.")
+    ] = False,
     store: StoreOption = None,
     actor: ActorOption = None,
 ) -> None:
     """Make a new graph from a schema."""
+    del force
     from omnigraph.graph import init_graph
 
     address = _address(uri, store)

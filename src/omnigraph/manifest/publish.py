@@ -140,7 +140,7 @@ class Publisher:
             state = newer
 
     def _first_base(self) -> State:
-        """Whoever had to fight for its last entry lets others go first: they are still at theirs. Then it looks anew."""
+        """Whoever had to fight for its last entry lets those go first who still fight for theirs, then looks anew."""
         if not self._crowd:
             return self._branch.head_to_append()
         self._runtime.clock.sleep(self._runtime.ids.random() * min(self._crowd, CROWD_MAX) * self._attempt_s)

@@ -35,7 +35,7 @@ def manifest_body(data: bytes, path: str) -> bytes:
     try:
         position, magic = _TRAILER.unpack(data[-_TRAILER.size :])
         (size,) = _LENGTH.unpack_from(data, position)
-    except struct.error as error:
+    except (struct.error, OverflowError) as error:
         raise CorruptObject(path, "it is cut short") from error
     body = data[position + _LENGTH.size : position + _LENGTH.size + size]
     if magic != _MAGIC or len(body) != size:
