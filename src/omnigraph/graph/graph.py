@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,13 @@ from omnigraph.manifest import (
     Collected,
     Commit,
     Parts,
+    Published,
+    PublishPlan,
     Repository,
     Retention,
     Snapshot,
     TagRef,
+    WriteTxn,
     collect,
 )
 from omnigraph.model.clock import SystemRuntime
@@ -30,6 +33,7 @@ from omnigraph.storage.tables import LanceTables
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from omnigraph.storage.address import Address
 
@@ -113,6 +117,7 @@ class Graph:
     def __init__(self, repository: Repository, branch: str, actor: str | None) -> None:
         self.repository = repository
         self.branch = branch
+        self._actor = actor
         self.branches = Branches(repository, actor)
         self.tags = Tags(repository, actor)
         self.commits = Commits(repository, branch)
@@ -126,6 +131,24 @@ class Graph:
     def snapshot(self, branch: str | None = None, *, commit: str | None = None) -> Snapshot:
         """The graph as a branch has it now, or as it was right after a commit."""
         return self.repository.snapshot(branch or self.branch, commit)
+
+    def write(
+        self,
+        prepare: Callable[[WriteTxn], PublishPlan | None],
+        *,
+        branch: str | None = None,
+        strict: bool = False,
+    ) -> Published | None:
+        """Stage changes to any tables and publish them as one commit; None if `prepare` found nothing to do.
+
+        `prepare` may be called again on a newer snapshot. With `strict` a conflict is raised instead.
+        """
+
+        def signed(txn: WriteTxn) -> PublishPlan | None:
+            plan = prepare(txn)
+            return plan if plan is None or plan.actor is not None else replace(plan, actor=self._actor)
+
+        return self.repository.write(signed, branch or self.branch, strict=strict)
 
     def cleanup(
         self,
