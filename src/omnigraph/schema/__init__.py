@@ -6,6 +6,7 @@ from omnigraph.schema.check import check, compile_schema
 from omnigraph.schema.codec import decode_catalog, encode_catalog, schema_hash
 from omnigraph.schema.format import format_schema
 from omnigraph.schema.keys import InvalidKey, canonical_id, canonical_text, derive_id, derive_ids
+from omnigraph.schema.migrate import MigrationPlan, plan_migration
 from omnigraph.schema.parse import parse
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "EdgeType",
     "InterfaceType",
     "InvalidKey",
+    "MigrationPlan",
     "NodeType",
     "Property",
     "TypeKind",
@@ -27,6 +29,7 @@ __all__ = [
     "encode_catalog",
     "format_schema",
     "parse",
+    "plan_migration",
     "schema_hash",
     "table_key",
     "table_schema",
