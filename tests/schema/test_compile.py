@@ -83,9 +83,7 @@ def test_codec_round_trip(text: str) -> None:
 
 
 def test_hash_changes_with_the_schema() -> None:
-    assert schema_hash(compile_schema("node A { x: I32 }")) != schema_hash(
-        compile_schema("node A { x: I32? }")
-    )
+    assert schema_hash(compile_schema("node A { x: I32 }")) != schema_hash(compile_schema("node A { x: I32? }"))
 
 
 def test_damaged_and_newer_catalogs_are_refused() -> None:

@@ -75,9 +75,7 @@ class InvalidName(BadRequest):
     """A name that is not allowed for what it names."""
 
     def __init__(self, kind: str, name: str, reason: str) -> None:
-        super().__init__(
-            f"{name!r} is not a valid {kind} name: {reason}", kind=kind, name=name, reason=reason
-        )
+        super().__init__(f"{name!r} is not a valid {kind} name: {reason}", kind=kind, name=name, reason=reason)
 
 
 class InvalidUri(BadRequest):
@@ -91,9 +89,7 @@ class NotAGraph(BadRequest):
     """The address is reachable but holds no graph."""
 
     def __init__(self, uri: str) -> None:
-        super().__init__(
-            f"there is no graph at {uri}; create one with 'omnigraph init --schema FILE {uri}'", uri=uri
-        )
+        super().__init__(f"there is no graph at {uri}; create one with 'omnigraph init --schema FILE {uri}'", uri=uri)
 
 
 class FormatTooNew(BadRequest):

@@ -141,18 +141,7 @@ class NullTest:
 
 
 Expression = (
-    Variable
-    | Literal
-    | TimeLiteral
-    | Access
-    | Identity
-    | Word
-    | ListOf
-    | Call
-    | Prefix
-    | Chain
-    | Comparison
-    | NullTest
+    Variable | Literal | TimeLiteral | Access | Identity | Word | ListOf | Call | Prefix | Chain | Comparison | NullTest
 )
 
 

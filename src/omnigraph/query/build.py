@@ -132,7 +132,7 @@ class Builder(Transformer[Token, ast.ParsedQuery]):
     def call(self, c: Children) -> ast.Call | ast.TimeLiteral:
         """`function(…)`; `date("…")` and `datetime("…")` are literals."""
         arguments, span = _nodes(c), _reach(c[0], c[-1])
-        if c[0] in ("date", "datetime") and len(arguments) == 1:
+        if str(c[0]) in ("date", "datetime") and len(arguments) == 1:
             only = arguments[0]
             if isinstance(only, ast.Literal) and isinstance(only.value, str):
                 return ast.TimeLiteral(str(c[0]), only.value, span)
@@ -204,9 +204,7 @@ class Builder(Transformer[Token, ast.ParsedQuery]):
 
     def traversal(self, c: Children) -> ast.Traversal:
         """`$a edge $b`."""
-        return ast.Traversal(
-            source=_variable(c[0]), target=_variable(c[2]), span=_reach(c[0], c[2]), **c[1]
-        )
+        return ast.Traversal(source=_variable(c[0]), target=_variable(c[2]), span=_reach(c[0], c[2]), **c[1])
 
     def shortest(self, c: Children) -> ast.Traversal:
         """`shortest $path = $a edge{1,} $b`."""
@@ -242,9 +240,7 @@ class Builder(Transformer[Token, ast.ParsedQuery]):
         """`sum($x.p) { … } > 2`."""
         call = c[0]
         if not isinstance(call, ast.Call) or len(call.arguments) != 1:
-            raise BuildProblem(
-                Diagnostic("a block takes one aggregate with one argument before it", call.span)
-            )
+            raise BuildProblem(Diagnostic("a block takes one aggregate with one argument before it", call.span))
         return ast.AggregateBlock(
             call.function, call.arguments[0], c[1], str(c[2]), c[3], call.distinct, _reach(call, c[3])
         )
@@ -329,9 +325,7 @@ class Builder(Transformer[Token, ast.ParsedQuery]):
 
     def vector_type(self, c: Children) -> ast.TypeReference:
         """`Vector(3)`."""
-        return ast.TypeReference(
-            str(c[0]), dimension=integer_of(c[2]), nullable=c[-1] == "?", span=_reach(c[0], c[-1])
-        )
+        return ast.TypeReference(str(c[0]), dimension=integer_of(c[2]), nullable=c[-1] == "?", span=_reach(c[0], c[-1]))
 
     def list_type(self, c: Children) -> ast.TypeReference:
         """`[String]`."""
@@ -361,8 +355,6 @@ class Builder(Transformer[Token, ast.ParsedQuery]):
         seen: set[str] = set()
         for note in notes:
             if note.name.text in seen:
-                raise BuildProblem(
-                    Diagnostic(f"@{note.name.text} is given twice for this query", note.name.span)
-                )
+                raise BuildProblem(Diagnostic(f"@{note.name.text} is given twice for this query", note.name.span))
             seen.add(note.name.text)
         return ast.ParsedQuery(_name(c[1]), parameters, notes, c[-1], _reach(c[0], c[-1]))

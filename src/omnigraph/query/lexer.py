@@ -131,9 +131,7 @@ def _unreadable(text: str, character: str, start: int) -> Diagnostic:
     if character == "'":
         return Diagnostic("strings are written in double quotes", span)
     if character == "$":
-        return Diagnostic(
-            "a variable is '$' and a name that starts with a lower-case letter or '_'", span
-        )
+        return Diagnostic("a variable is '$' and a name that starts with a lower-case letter or '_'", span)
     if character == "!":
         return Diagnostic("'!' is not part of the language", span, hint="write != or not ( … )")
     return Diagnostic(f"{character!r} is not part of the language", span)
@@ -153,9 +151,7 @@ def _too_deep(tokens: list[Token]) -> Iterator[Diagnostic]:
         if kind in ("NOT", "MINUS"):
             prefixes += 1
             if prefixes > MAX_PREFIXES:
-                yield Diagnostic(
-                    f"more than {MAX_PREFIXES} prefix operators stand in a row", span_of(token)
-                )
+                yield Diagnostic(f"more than {MAX_PREFIXES} prefix operators stand in a row", span_of(token))
                 return
         else:
             prefixes = 0

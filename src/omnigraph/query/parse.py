@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedToken, VisitError
@@ -16,6 +15,9 @@ from omnigraph.query import ast
 from omnigraph.query.build import Builder, BuildProblem
 from omnigraph.query.lexer import lex, span_of
 from omnigraph.query.syntax import unexpected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PARSE_ERROR = "parse error"
 

@@ -85,9 +85,7 @@ def _angle(tokens: list[Token], position: int) -> None:
             token.type = "OPEN"
     elif token == ">" and _type(tokens, position - 1) == "EDGE" and _type(tokens, position - 2) == "OPEN":
         token.type = "CLOSE"
-    elif (
-        token == "=" and _type(tokens, position - 1) == "VARIABLE" and _type(tokens, position - 2) == "SHORTEST"
-    ):
+    elif token == "=" and _type(tokens, position - 1) == "VARIABLE" and _type(tokens, position - 2) == "SHORTEST":
         token.type = "IS_PATH"
 
 

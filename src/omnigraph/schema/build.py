@@ -64,8 +64,7 @@ class _Builder:
         for member in body.members:
             if isinstance(member, ast.ConstraintDeclaration):
                 self._findings.add(
-                    f"interface {name.text} has a constraint @{member.kind.text}(…); "
-                    "interfaces hold properties only",
+                    f"interface {name.text} has a constraint @{member.kind.text}(…); interfaces hold properties only",
                     member.span,
                     hint="put it on the node types, or annotate a property: @key, @unique, @index",
                 )
@@ -89,8 +88,7 @@ class _Builder:
 
     def _body(self, tree: Tree) -> ast.Body:
         members = tuple(
-            self._property(child) if child.data == "property" else self._constraint(child)
-            for child in _trees(tree)
+            self._property(child) if child.data == "property" else self._constraint(child) for child in _trees(tree)
         )
         return ast.Body(members, _span(tree))
 
@@ -137,9 +135,7 @@ class _Builder:
             else "a property holds a value: String, Bool, I32, I64, U32, U64, F32, F64, Date, DateTime, "
             "Blob, enum(…), Vector(N); relate node types with an edge"
         )
-        self._findings.add(
-            f"unknown type {str(token)!r}", _span(token), hint=hint, unknown=(str(token), known)
-        )
+        self._findings.add(f"unknown type {str(token)!r}", _span(token), hint=hint, unknown=(str(token), known))
         return ScalarType.STRING.value
 
     def _check_list(self, core: Tree, scalar: str) -> None:
@@ -165,9 +161,7 @@ class _Builder:
     def _dimension(self, tree: Tree) -> int:
         number = self._number(_trees(tree)[0])
         if not isinstance(number, int) or not 1 <= number <= VECTOR_DIMENSION_MAX:
-            self._findings.add(
-                f"a vector has between 1 and {VECTOR_DIMENSION_MAX} dimensions", _span(_trees(tree)[0])
-            )
+            self._findings.add(f"a vector has between 1 and {VECTOR_DIMENSION_MAX} dimensions", _span(_trees(tree)[0]))
             return 1
         return number
 

@@ -139,9 +139,7 @@ class ConstraintChecker:
         if found is None:
             return None
         if not found.type.is_numeric:
-            self._findings.add(
-                f"@range(…) needs a number, {self._type_name}.{name.text} is {found.type}", name.span
-            )
+            self._findings.add(f"@range(…) needs a number, {self._type_name}.{name.text} is {found.type}", name.span)
             return None
         low, high = bounds.minimum, bounds.maximum
         if low is not None and high is not None and low > high:
@@ -164,9 +162,7 @@ class ConstraintChecker:
         if found is None:
             return None
         if found.type.scalar is not ScalarType.STRING or found.type.is_list:
-            self._findings.add(
-                f"@check(…) needs a String, {self._type_name}.{name.text} is {found.type}", name.span
-            )
+            self._findings.add(f"@check(…) needs a String, {self._type_name}.{name.text} is {found.type}", name.span)
             return None
         try:
             check_pattern(pattern)

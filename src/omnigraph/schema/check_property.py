@@ -109,9 +109,7 @@ def _check_name(name: ast.Name, place: Place, findings: Findings) -> None:
         )
 
 
-def _default(
-    member: ast.PropertyDeclaration, declared: PropType, place: Place, findings: Findings
-) -> Literal | None:
+def _default(member: ast.PropertyDeclaration, declared: PropType, place: Place, findings: Findings) -> Literal | None:
     annotation = find(member.annotations, "default")
     if annotation is None or not isinstance(annotation.value, ast.Literal):
         return None
@@ -122,9 +120,7 @@ def _default(
         return None
 
 
-def _embed(
-    member: ast.PropertyDeclaration, declared: PropType, place: Place, findings: Findings
-) -> Embed | None:
+def _embed(member: ast.PropertyDeclaration, declared: PropType, place: Place, findings: Findings) -> Embed | None:
     annotation = find(member.annotations, "embed")
     source = text_of(annotation)
     if annotation is None or source is None or place.kind is TypeKind.EDGE:

@@ -141,9 +141,7 @@ def _with_inherited(
             mine = merged.get(inherited.name)
             if mine is None:
                 # Findings about an inherited property point at the node type that takes it over.
-                merged[inherited.name] = replace(
-                    inherited, span=node.span, type_span=node.span, embed_span=node.span
-                )
+                merged[inherited.name] = replace(inherited, span=node.span, type_span=node.span, embed_span=node.span)
                 given_by[inherited.name] = interface
             elif inherited.name in given_by and mine != inherited:
                 findings.add(

@@ -40,8 +40,7 @@ def derive_id(node: NodeType, row: Mapping[str, object]) -> str | None:
     if not node.key:
         return None
     return join_members(
-        canonical_text(row.get(name), node.properties_by_name[name].type, f"{node.name}.{name}")
-        for name in node.key
+        canonical_text(row.get(name), node.properties_by_name[name].type, f"{node.name}.{name}") for name in node.key
     )
 
 

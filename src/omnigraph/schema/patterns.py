@@ -52,9 +52,7 @@ def check_pattern(pattern: str) -> None:
 def matches(values: pa.Array | pa.ChunkedArray, pattern: str) -> pa.Array | pa.ChunkedArray:
     """Tell for each string whether the pattern occurs in it; null stays null."""
     try:
-        return pc.call_function(
-            "match_substring_regex", [values], pc.MatchSubstringOptions(translate(pattern))
-        )
+        return pc.call_function("match_substring_regex", [values], pc.MatchSubstringOptions(translate(pattern)))
     except pa.ArrowInvalid as error:
         reason = str(error).removeprefix("Invalid regular expression: ")
         raise BadPattern(f"it is not a regular expression: {reason}") from None

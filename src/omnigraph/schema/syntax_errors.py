@@ -54,9 +54,7 @@ def explain(error: UnexpectedInput, text: str, start: int, end: int) -> Diagnost
     if special is not None:
         return special
     found = text[span.start : span.end]
-    return Diagnostic(
-        f"expected {_one_of(expected)}, found {found!r}", span, hint=_hint(text, span, start, expected)
-    )
+    return Diagnostic(f"expected {_one_of(expected)}, found {found!r}", span, hint=_hint(text, span, start, expected))
 
 
 def _place(error: UnexpectedInput) -> tuple[int, set[str]]:

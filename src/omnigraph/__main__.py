@@ -1,0 +1,5 @@
+"""`python -m omnigraph`."""
+
+from omnigraph.cli.app import main
+
+main()

@@ -1,0 +1,101 @@
+"""What commands print: the documents of the contract, and tables for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from omnigraph.manifest import Collected, Commit, Snapshot, State
+
+INTERNAL_SCHEMA_VERSION = 6
+"""The number the contract gives the storage generation."""
+
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """One pretty-printed JSON document."""
+    out.print(json.dumps(document, indent=2, ensure_ascii=False), markup=False)
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """A table for people."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, no_wrap=True, overflow="ignore")
+    for row in rows:
+        table.add_row(*(str(value) for value in row))
+    out.print(table)
+
+
+def snapshot_document(snapshot: Snapshot) -> dict[str, Any]:
+    """`SnapshotOutput`."""
+    datasets = [
+        {
+            "entity_kind": key.partition(":")[0],
+            "type_name": key.partition(":")[2],
+            "dataset_path": table.location,
+            "published_dataset_version": table.version,
+            "native_dataset_branch": None,
+            "entity_count": table.row_count,
+        }
+        for key, table in sorted(snapshot.state.tables.items())
+    ]
+    return {
+        "graph_branch": snapshot.branch,
+        "graph_manifest_version": snapshot.manifest_version,
+        "internal_schema_version": INTERNAL_SCHEMA_VERSION,
+        "datasets": datasets,
+    }
+
+
+def commit_document(commit: Commit) -> dict[str, Any]:
+    """`CommitOutput`."""
+    return {
+        "graph_commit_id": commit.id,
+        "graph_branch": None if commit.branch == "main" else commit.branch,
+        "graph_manifest_version": commit.number,
+        "parent_commit_id": commit.parent,
+        "merged_parent_commit_id": commit.merged_parent,
+        "actor_id": commit.actor,
+        "created_at": commit.created_us,
+    }
+
+
+def cleanup_document(
+    uri: str, keep: int | None, older_than_s: float | None, collected: Collected, state: State
+) -> dict[str, Any]:
+    """What cleanup reports, by table."""
+    keys = {table.location: key for key, table in state.tables.items()}
+    sizes: Counter[str] = Counter()
+    versions: Counter[str] = Counter()
+    for path, size in collected.files.items():
+        location = "/".join(path.split("/")[:2])
+        key = keys.get(location, "__manifest" if path.startswith("__") else location)
+        sizes[key] += size
+        versions[key] += path.endswith(".manifest")
+    versions["__manifest"] += collected.versions_stripped
+    return {
+        "uri": uri,
+        "keep_versions": keep,
+        "older_than_secs": None if older_than_s is None else int(older_than_s),
+        "datasets": [
+            {"type_key": key, "bytes_removed": sizes[key], "old_versions_removed": versions[key], "error": None}
+            for key in sorted({*keys.values(), *sizes, "__manifest"})
+        ],
+    }
+
+
+def when(created_us: int) -> str:
+    """A time for people."""
+    return datetime.fromtimestamp(created_us / 1e6, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")

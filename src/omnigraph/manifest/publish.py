@@ -1,0 +1,177 @@
+"""The one publisher: plans of a process for one branch become one chain entry, created by one compare-and-swap."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from omnigraph.manifest.compose import Applied, apply_plan
+from omnigraph.model.errors import Contention, OmniGraphError, OutcomeUnknown
+from omnigraph.storage.chain import AppendInDoubt
+
+if TYPE_CHECKING:
+    from omnigraph.manifest.branch import Branch
+    from omnigraph.manifest.plan import PublishPlan
+    from omnigraph.manifest.state import Commit, State
+    from omnigraph.model.clock import Runtime
+    from omnigraph.storage.durable import Durability
+    from omnigraph.storage.staged import Tables
+
+LOSSES_MAX = 256
+GROUP_MAX = 64
+PATIENT_LOSSES = 6
+"""After this many lost races a writer no longer waits before it tries again; newcomers still do."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """An acknowledged commit: it is in the lineage, and the state that has it."""
+
+    commit: Commit
+    state: State
+    losses: int
+    """Races lost before this one was won."""
+
+
+@dataclass
+class _Ticket:
+    plan: PublishPlan
+    result: Published | None = None
+    error: BaseException | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self.result is not None or self.error is not None
+
+
+class Publisher:
+    """Publishes plans on one branch. Threads that come while another publishes are taken along in its next entry."""
+
+    def __init__(self, branch: Branch, tables: Tables, runtime: Runtime, durability: Durability) -> None:
+        self._branch = branch
+        self._tables = tables
+        self._runtime = runtime
+        self._durability = durability
+        self._turn = runtime.lock()
+        self._waiting: list[_Ticket] = []
+        self._waiting_lock = threading.Lock()
+
+    def publish(self, plan: PublishPlan) -> Published:
+        """Make a plan visible, or say why not. Returns when it is acknowledged."""
+        ticket = _Ticket(plan)
+        with self._waiting_lock:
+            self._waiting.append(ticket)
+        self._turn.acquire()
+        try:
+            while not ticket.is_done:
+                self._publish_group(self._next_group())
+        finally:
+            self._turn.release()
+        if ticket.error is not None:
+            raise ticket.error
+        assert ticket.result is not None
+        return ticket.result
+
+    def _next_group(self) -> list[_Ticket]:
+        """Those who wait, in order. A plan with a precondition on the head, or with a schema, can only come first."""
+        with self._waiting_lock:
+            size = 0
+            for ticket in self._waiting[:GROUP_MAX]:
+                alone = ticket.plan.if_commit is not None or ticket.plan.is_exclusive
+                if size and alone:
+                    break
+                size += 1
+                if ticket.plan.is_exclusive:
+                    break
+            group, self._waiting = self._waiting[:size], self._waiting[size:]
+        return group
+
+    def _publish_group(self, group: list[_Ticket]) -> None:
+        try:
+            self._race(group)
+        except AppendInDoubt as doubt:
+            for ticket in group:
+                self._fail([ticket], OutcomeUnknown(ticket.plan.commit_id, doubt.message))
+        except OmniGraphError as error:
+            self._fail(group, error)
+        except BaseException as error:
+            self._fail(group, error)
+            raise
+
+    @staticmethod
+    def _fail(group: list[_Ticket], error: BaseException) -> None:
+        for ticket in group:
+            if not ticket.is_done:
+                ticket.error = error
+
+    def _race(self, group: list[_Ticket]) -> None:
+        state = self._branch.head_to_append()
+        losses = 0
+        while True:
+            self._settle_already_published(group, state, losses)
+            applied = self._compose(group, state)
+            if not applied:
+                return
+            entry = _sealed(applied[-1][1].state)
+            self._durability.before_publish([staged for _, one in applied for staged in one.staged.values()])
+            started_us = self._runtime.clock.now_us()
+            newer = self._branch.append(entry)
+            if newer is None:
+                for ticket, one in applied:
+                    commit = next(commit for commit in entry.commits if commit.id == one.commit.id)
+                    ticket.result = Published(commit, entry.at(commit.id), losses)
+                return
+            losses += 1
+            if losses >= LOSSES_MAX:
+                self._fail(group, Contention(self._branch.name, losses))
+                return
+            self._wait_fairly(losses, self._runtime.clock.now_us() - started_us)
+            state = newer
+
+    def _compose(self, group: list[_Ticket], state: State) -> list[tuple[_Ticket, Applied]]:
+        """Put the plans on top of each other. One that fails is told so and left out; the others go on."""
+        building = state.next("commit", self._runtime.ids.ulid())
+        applied: list[tuple[_Ticket, Applied]] = []
+        for ticket in group:
+            if ticket.is_done:
+                continue
+            try:
+                one = apply_plan(building if applied else _not_closed(state, building), ticket.plan, self._tables)
+            except OmniGraphError as error:
+                ticket.error = error
+                continue
+            building = one.state
+            applied.append((ticket, one))
+        return applied
+
+    def _settle_already_published(self, group: list[_Ticket], state: State, losses: int) -> None:
+        """A lost answer may hide a win: whoever catches up looks for its own commit among those that passed."""
+        if not losses:
+            return
+        passed = {commit.id for commit in state.recent}
+        for ticket in group:
+            if not ticket.is_done and ticket.plan.commit_id in passed:
+                where = next(commit for commit in state.recent if commit.id == ticket.plan.commit_id)
+                entry = self._branch.state_at(where.number)
+                commit = next(commit for commit in entry.commits if commit.id == where.id)
+                ticket.result = Published(commit, entry.at(commit.id), losses)
+
+    def _wait_fairly(self, losses: int, attempt_us: int) -> None:
+        """Those who lost often go at once, newcomers give way: nobody starves."""
+        patience = max(0, PATIENT_LOSSES - losses) / PATIENT_LOSSES
+        if patience:
+            attempt_s = min(max(attempt_us / 1e6, 0.001), 0.5)
+            self._runtime.clock.sleep(self._runtime.ids.random() * patience * attempt_s * 2)
+
+
+def _not_closed(state: State, building: State) -> State:
+    """Checks must see a closed branch as closed."""
+    return replace(building, kind=state.kind) if state.is_closed else building
+
+
+def _sealed(state: State) -> State:
+    """What only a group needs is left out of an entry with one commit."""
+    if len(state.commits) > 1:
+        return state
+    return replace(state, commits=tuple(replace(commit, before=None) for commit in state.commits))

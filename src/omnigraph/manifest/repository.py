@@ -1,0 +1,463 @@
+"""A graph's durable half in one object: branches, tags, commits, snapshots, writes, cleanup."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from omnigraph.manifest.branch import MANIFESTS, Branch
+from omnigraph.manifest.journal import Place
+from omnigraph.manifest.lineage import Lineage
+from omnigraph.manifest.maintain import IndexHook, Maintenance, no_indexes
+from omnigraph.manifest.plan import MustRestage, PublishPlan
+from omnigraph.manifest.publish import Published, Publisher
+from omnigraph.manifest.refs import MAIN_REF, BranchRef, Point, Refs, TagRef
+from omnigraph.manifest.registry import Registry
+from omnigraph.manifest.snapshot import Snapshot
+from omnigraph.manifest.state import Commit, State, TableState
+from omnigraph.manifest.txn import WriteTxn
+from omnigraph.model.errors import (
+    AlreadyExists,
+    BranchBusy,
+    BranchNotFound,
+    CommitNotFound,
+    Contention,
+    InvalidName,
+    NotAGraph,
+    ReadSetConflict,
+    SnapshotReclaimed,
+    StoreUnsafe,
+    TableConflict,
+    TagNotFound,
+)
+from omnigraph.model.names import MAIN, check_ref_name, fnv1a64
+from omnigraph.storage.meter import run_parallel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import pyarrow as pa
+
+    from omnigraph.model.clock import Runtime
+    from omnigraph.storage.durable import Durability
+    from omnigraph.storage.staged import Staged, Tables
+    from omnigraph.storage.store import Store
+
+SCHEMAS = "__schema"
+PREPARES_MAX = 32
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a repository is made of; a simulation brings its own."""
+
+    uri: str
+    store: Store
+    tables: Tables
+    runtime: Runtime
+    durability: Durability
+    index_hook: IndexHook = no_indexes
+    auto_fold: bool = True
+
+
+def table_location(key: str, unique: str) -> str:
+    """A folder for a new table. The unique part keeps apart what racing or later creations of one name make."""
+    kind, _, name = key.partition(":")
+    return f"{kind}s/{fnv1a64(name):016x}-{unique.lower()}"
+
+
+class Repository:
+    """One graph. Safe to share between threads; any number of processes may have one each."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.place = Place(parts.store, parts.runtime.clock)
+        self.registry = Registry(self.place, parts.runtime, parts.uri)
+        self.lineage = Lineage(parts.store)
+        self._branches: dict[str, Branch] = {}
+        self._publishers: dict[str, Publisher] = {}
+        self._epoch: int | None = None
+
+    # -- making and opening ----------------------------------------------------------------------------
+
+    @classmethod
+    def init(
+        cls, parts: Parts, tables: Mapping[str, pa.Schema], schema_hash: str, schema: bytes, actor: str | None = None
+    ) -> Repository:
+        """Make a new graph. It exists from the moment main's first entry does, and not before."""
+        repository = cls(parts)
+        if repository.main().chain.newest_listed() is not None:
+            raise AlreadyExists("graph", parts.uri)
+        repository.insist_on_safe_store()
+        ids = parts.runtime.ids
+        first = Refs(0, ids.ulid())
+        repository.registry.chain.append(0, repository.registry.encode(first), lambda _: True)
+        parts.store.put(f"{SCHEMAS}/{schema_hash}", schema)
+        unique = ids.ulid()[-12:]
+        keys = sorted(tables)
+        created = run_parallel([partial(parts.tables.create, table_location(key, unique), tables[key]) for key in keys])
+        state = _first_state(parts.runtime, keys, created, schema_hash, actor)
+        parts.durability.before_publish(created)
+        if repository.main().append(state) is not None:
+            raise AlreadyExists("graph", parts.uri)
+        return repository
+
+    @classmethod
+    def open(cls, parts: Parts) -> Repository:
+        """Open an existing graph."""
+        repository = cls(parts)
+        try:
+            repository.head_state(MAIN)
+        except BranchNotFound as error:
+            raise NotAGraph(parts.uri) from error
+        return repository
+
+    def insist_on_safe_store(self) -> None:
+        """A store that accepts a second create of one key would lose commits silently: refuse it."""
+        path = f"__probe/{self.parts.runtime.ids.ulid()}"
+        store = self.parts.store
+        if not store.create(path, b"1") or store.create(path, b"2"):
+            raise StoreUnsafe(self.parts.uri, "it accepts a second create of one key, so commits would be lost")
+        store.delete([path])
+        self.place.is_safe = True
+
+    # -- branches --------------------------------------------------------------------------------------
+
+    def main(self) -> Branch:
+        """The branch every graph has."""
+        return self.branch_of(MAIN_REF)
+
+    def branch_of(self, ref: BranchRef) -> Branch:
+        """A branch by its registry entry."""
+        found = self._branches.get(ref.id)
+        if found is None or found.name != ref.name:
+            found = self._branches[ref.id] = Branch(self.place, ref)
+        return found
+
+    def branch(self, name: str) -> Branch:
+        """A live branch by name; asks the registry only for what it does not know."""
+        if name == MAIN:
+            return self.main()
+        cached = self.registry.cached
+        ref = cached.live(name) if cached is not None else None
+        if ref is None or ref.status != "live":
+            refs = self.registry.head()
+            ref = refs.live(name)
+            if ref is None:
+                raise BranchNotFound(name, tuple(branch.name for branch in refs.live_branches()))
+            if ref.status == "deleting":
+                raise BranchBusy(name)
+        return self.branch_of(ref)
+
+    def branches(self) -> list[BranchRef]:
+        """Live branches by name."""
+        return self.registry.head().live_branches()
+
+    def head_state(self, name: str) -> State:
+        """The newest state of a branch, as of now."""
+        return self._reopened(name, lambda branch: self._seen(branch.head()))
+
+    def base_state(self, name: str, fresh: bool) -> State:
+        """The state to build a write on: what is cached, or what is there now."""
+        if fresh:
+            return self.head_state(name)
+        return self._reopened(name, lambda branch: self._seen(branch.head_to_append()))
+
+    def _reopened(self, name: str, look: Callable[[Branch], State]) -> State:
+        """Look at a branch; if it was deleted meanwhile, look once more by name: it may have been made anew."""
+        branch = self.branch(name)
+        state = look(branch)
+        if not state.is_closed:
+            return state
+        self.forget(branch)
+        self.registry.head()
+        state = look(self.branch(name))
+        if state.is_closed:
+            raise BranchNotFound(name)
+        return state
+
+    def forget(self, branch: Branch) -> None:
+        """Drop what is cached about a branch."""
+        self._branches.pop(branch.id, None)
+        self._publishers.pop(branch.id, None)
+
+    def _seen(self, state: State) -> State:
+        if self._epoch is None:
+            cached = self.registry.cached
+            self._epoch = max(state.epoch, cached.epoch if cached is not None else 0)
+        return state
+
+    def create_branch(self, name: str, source: str = MAIN, actor: str | None = None) -> BranchRef:
+        """Make a branch from a branch, a tag or a commit."""
+        check_ref_name("branch", name)
+        if name == MAIN:
+            raise InvalidName("branch", name, "main exists in every graph and cannot be created")
+        refs = self.registry.head()
+        for _ in range(PREPARES_MAX):
+            _require_free(refs, name)
+            origin = self.resolve(source, refs)
+            ref = self._write_first_entry(name, origin, refs, actor)
+            collect = refs.collect
+            assert ref.fork is not None
+            done = self._register(ref, refs)
+            if done:
+                return ref
+            refs = self.registry.head()
+            while refs.collect == collect:
+                _require_free(refs, name)
+                if self._register(ref, refs):
+                    return ref
+                refs = self.registry.head()
+        raise Contention("the registry", PREPARES_MAX)
+
+    def _register(self, ref: BranchRef, refs: Refs) -> bool:
+        assert ref.fork is not None
+        if not refs.keeps(ref.fork):
+            raise SnapshotReclaimed(f"commit {ref.fork.commit}")
+        proposal = refs.with_branch(ref).next(self.parts.runtime.ids.ulid())
+        return self.registry.append(proposal) is None
+
+    def _write_first_entry(self, name: str, origin: State, refs: Refs, actor: str | None) -> BranchRef:
+        runtime = self.parts.runtime
+        ref = BranchRef(
+            name,
+            runtime.ids.ulid(),
+            origin.number + 1,
+            fork=Point(origin.chain, origin.number, origin.head),
+            created_us=runtime.clock.now_us(),
+            actor=actor,
+        )
+        first = replace(
+            origin.next("fork", runtime.ids.ulid()), branch=name, chain=ref.id, epoch=max(refs.epoch, origin.epoch)
+        )
+        if self.branch_of(ref).append(first) is not None:
+            raise AssertionError("a new branch id was taken")
+        return ref
+
+    def delete_branch(self, name: str) -> None:
+        """Delete a branch. Whoever meets a half-deleted branch finishes it."""
+        check_ref_name("branch", name)
+        if name == MAIN:
+            raise InvalidName("branch", name, "main cannot be deleted")
+
+        def marked(refs: Refs) -> Refs | None:
+            ref = refs.live(name)
+            if ref is None:
+                raise BranchNotFound(name, tuple(branch.name for branch in refs.live_branches()))
+            return None if ref.status == "deleting" else refs.with_branch(replace(ref, status="deleting"))
+
+        refs = self.registry.update(marked)
+        ref = refs.live(name)
+        if ref is not None:
+            self.finish_delete(ref)
+
+    def finish_delete(self, ref: BranchRef) -> None:
+        """Close the chain, then remove the name."""
+        branch = self.branch_of(ref)
+        state = branch.head_to_append()
+        while not state.is_closed:
+            newer = branch.append(_tombstone(state, self.parts.runtime.ids.ulid()))
+            state = newer if newer is not None else branch.head_to_append()
+
+        def removed(refs: Refs) -> Refs | None:
+            now = refs.branches.get(ref.id)
+            if now is None or now.status == "removed":
+                return None
+            return refs.with_branch(replace(now, status="removed"))
+
+        self.registry.update(removed, self.registry.cached)
+        self.forget(branch)
+
+    # -- tags ------------------------------------------------------------------------------------------
+
+    def create_tag(self, name: str, source: str = MAIN, actor: str | None = None) -> TagRef:
+        """Name a point so that it stays."""
+        check_ref_name("tag", name)
+        made: list[TagRef] = []
+
+        def added(refs: Refs) -> Refs:
+            if name in refs.tags:
+                raise AlreadyExists("tag", name)
+            state = self.resolve(source, refs)
+            point = Point(state.chain, state.number, state.head)
+            if not refs.keeps(point):
+                raise SnapshotReclaimed(f"commit {point.commit}")
+            made.append(TagRef(name, point, self.parts.runtime.clock.now_us(), actor))
+            return refs.with_tag(made[-1])
+
+        self.registry.update(added)
+        return made[-1]
+
+    def delete_tag(self, name: str) -> None:
+        """Forget a tag; its point falls under the usual retention again."""
+
+        def removed(refs: Refs) -> Refs:
+            if name not in refs.tags:
+                raise TagNotFound(name)
+            return refs.without_tag(name)
+
+        self.registry.update(removed)
+
+    def tags(self) -> list[TagRef]:
+        """Tags by name."""
+        return sorted(self.registry.head().tags.values(), key=lambda tag: tag.name)
+
+    # -- history ---------------------------------------------------------------------------------------
+
+    def resolve(self, source: str, refs: Refs) -> State:
+        """The state a branch name, a tag or a commit id stands for."""
+        ref = refs.live(source)
+        if ref is not None:
+            if ref.status == "deleting":
+                raise BranchBusy(source)
+            state = self.branch_of(ref).head()
+            if state.is_closed:
+                raise BranchNotFound(source)
+            return state
+        tag = refs.tags.get(source)
+        if tag is not None:
+            return self._state_at(tag.point.chain, source, tag.point.number).at(tag.point.commit)
+        return self.state_of_commit(source)
+
+    def commit(self, commit_id: str) -> Commit:
+        """A commit by id, in the ancestry of any live branch."""
+        found = self._find(commit_id)
+        if found is None:
+            raise CommitNotFound(commit_id)
+        return found
+
+    def _find(self, commit_id: str) -> Commit | None:
+        main = self.main()
+        for look in (main.head_to_append, main.head):
+            found = self.lineage.find(look(), commit_id)
+            if found is not None:
+                return found
+        for ref in self.branches():
+            found = self.lineage.find(self.branch_of(ref).head(), commit_id)
+            if found is not None:
+                return found
+        return None
+
+    def commits(self, name: str = MAIN) -> Iterator[Commit]:
+        """The lineage of a branch, newest first, across forks."""
+        return self.lineage.walk(self.head_state(name))
+
+    def state_of_commit(self, commit_id: str) -> State:
+        """The graph right after a commit."""
+        commit = self.commit(commit_id)
+        return self._state_at(commit.chain, commit.branch, commit.number).at(commit.id)
+
+    def state_of_version(self, name: str, number: int) -> State:
+        """The graph at a manifest version of a branch's own chain."""
+        branch = self.branch(name)
+        if not branch.first <= number <= branch.head().number:
+            raise CommitNotFound(f"{name}@{number}")
+        return branch.state_at(number)
+
+    def _state_at(self, chain: str, name: str, number: int) -> State:
+        return self.branch_of(BranchRef(name, chain, 0) if chain != MAIN else MAIN_REF).state_at(number)
+
+    def snapshot(self, name: str = MAIN, commit: str | None = None) -> Snapshot:
+        """The graph as it is on a branch now, or as it was right after a commit."""
+        state = self.state_of_commit(commit) if commit is not None else self.head_state(name)
+        return Snapshot(state, self.parts.tables)
+
+    # -- writing ---------------------------------------------------------------------------------------
+
+    def begin(self, name: str = MAIN, *, fresh: bool = False, intent: str | None = None) -> WriteTxn:
+        """Start a write. With `fresh` it looks first whether somebody else has written."""
+        base = self.base_state(name, fresh)
+        return WriteTxn(base, self.parts.tables, self.parts.runtime, self._epoch or 0, intent)
+
+    def publish(self, plan: PublishPlan) -> Published:
+        """Make a plan visible, then do the upkeep it made necessary."""
+        branch = self.branch_of(self._ref_of(plan.base))
+        publisher = self._publishers.get(branch.id)
+        if publisher is None:
+            parts = self.parts
+            publisher = self._publishers.setdefault(
+                branch.id, Publisher(branch, parts.tables, parts.runtime, parts.durability)
+            )
+        published = publisher.publish(plan)
+        if self.parts.auto_fold:
+            self.maintain(branch, published)
+        return published
+
+    def maintain(self, branch: Branch, published: Published) -> None:
+        """Fold what the write let grow past its bound."""
+        parts = self.parts
+        state = branch.cached
+        if state is None or state.number != published.state.number:
+            return
+        keeper = Maintenance(branch, parts.tables, self.lineage, parts.runtime, parts.durability, parts.index_hook)
+        keeper.after_write(state, published.commit.tables)
+
+    def write(
+        self,
+        prepare: Callable[[WriteTxn], PublishPlan | None],
+        name: str = MAIN,
+        *,
+        strict: bool = False,
+        intent: str | None = None,
+    ) -> Published | None:
+        """Prepare a write and publish it; prepare it again where that is safe. `strict`: a conflict is the caller's."""
+        fresh = strict
+        last: Exception | None = None
+        for _ in range(PREPARES_MAX):
+            plan: PublishPlan | None = None
+            try:
+                plan = prepare(self.begin(name, fresh=fresh, intent=intent))
+                return self.publish(plan) if plan is not None else None
+            except (MustRestage, SnapshotReclaimed) as error:  # slept over a cleanup: look again
+                last = error
+            except (ReadSetConflict, TableConflict) as error:
+                if strict or plan is None or plan.if_commit is not None:
+                    raise
+                last = error
+            fresh = True
+        raise Contention(name, PREPARES_MAX) from last
+
+    def _ref_of(self, state: State) -> BranchRef:
+        known = self._branches.get(state.chain)
+        return BranchRef(known.name, known.id, known.first) if known else BranchRef(state.branch, state.chain, 0)
+
+    def raise_epoch(self) -> int:
+        """Shut out every writer that opened before: in the registry first, then in each live chain."""
+        refs = self.registry.update(lambda refs: replace(refs, epoch=refs.epoch + 1))
+        for ref in refs.live_branches():
+            branch = self.branch_of(ref)
+            state = branch.head()
+            while not state.is_closed and state.epoch < refs.epoch:
+                entry = replace(state.next("epoch", self.parts.runtime.ids.ulid()), epoch=refs.epoch)
+                state = branch.append(entry) or entry
+        self._epoch = refs.epoch
+        return refs.epoch
+
+
+def _require_free(refs: Refs, name: str) -> None:
+    taken = refs.live(name)
+    if taken is None:
+        if name in refs.tags:
+            raise AlreadyExists("tag", name)
+        return
+    raise BranchBusy(name) if taken.status == "deleting" else AlreadyExists("branch", name)
+
+
+def _tombstone(state: State, entry: str) -> State:
+    """The last entry of a deleted branch: its writers meet it, and it holds nothing."""
+    return replace(state.next("closed", entry), tables={}, recent=(), segments=())
+
+
+def _first_state(
+    runtime: Runtime, keys: list[str], created: list[Staged], schema_hash: str, actor: str | None
+) -> State:
+    commit = Commit(runtime.ids.ulid(), MAIN, MAIN, 0, (), actor, runtime.clock.now_us(), "init", tuple(keys))
+    rows = {
+        key: TableState(key, staged.ref.location, staged.ref.version, 0, 0, 0, 0)
+        for key, staged in zip(keys, created, strict=True)
+    }
+    return State(MAIN, MAIN, 0, runtime.ids.ulid(), "init", "", schema_hash, rows).with_commit(commit)
+
+
+__all__ = ["MANIFESTS", "Parts", "Repository", "table_location"]

@@ -1,0 +1,41 @@
+"""A snapshot: one immutable state, and its tables opened at exactly the versions it names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from omnigraph.manifest.state import State
+    from omnigraph.storage.staged import TableHandle, Tables
+
+
+class Snapshot:
+    """A branch at one number of its chain."""
+
+    def __init__(self, state: State, tables: Tables) -> None:
+        self.state = state
+        self._tables = tables
+
+    @property
+    def branch(self) -> str:
+        """The branch's name."""
+        return self.state.branch
+
+    @property
+    def manifest_version(self) -> int:
+        """The number of the chain."""
+        return self.state.number
+
+    @property
+    def commit_id(self) -> str:
+        """The newest commit it contains."""
+        return self.state.head
+
+    @property
+    def schema_hash(self) -> str:
+        """The schema its tables follow."""
+        return self.state.schema_hash
+
+    def table(self, key: str) -> TableHandle:
+        """Open a table at its pinned version."""
+        return self._tables.open(self.state.table(key).ref)

@@ -1,0 +1,47 @@
+"""Names people choose: which are allowed, and why not."""
+
+from __future__ import annotations
+
+import re
+
+from omnigraph.model.errors import InvalidName
+
+MAIN = "main"
+NAME_BYTES_MAX = 200
+
+_FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\]\\\"'`<>|]|[^\x00-\x7f]*[\u0080-\u009f]")
+
+
+def check_ref_name(kind: str, name: str) -> str:
+    """Check the name of a branch or a tag; any printable text without spaces and shell characters will do."""
+    reason = _why_not(name)
+    if reason is not None:
+        raise InvalidName(kind, name, reason)
+    return name
+
+
+def _why_not(name: str) -> str | None:
+    if not name:
+        return "it is empty"
+    if len(name.encode("utf-8", "replace")) > NAME_BYTES_MAX:
+        return f"it is longer than {NAME_BYTES_MAX} bytes"
+    if any(0xD800 <= ord(c) <= 0xDFFF for c in name):
+        return "it is not valid Unicode"
+    bad = _FORBIDDEN.search(name)
+    if bad is not None or not name.isprintable():
+        return "use letters, digits and any of - _ . / @ + = # % & ( ) { } , ; !, without spaces"
+    if name.startswith("__"):
+        return "names that start with '__' are reserved"
+    if name.startswith("-"):
+        return "a leading '-' would look like an option"
+    if any(part in {"", ".", ".."} for part in name.split("/")):
+        return "each part between '/' must be a name ('.' and '..' are not)"
+    return None
+
+
+def fnv1a64(text: str) -> int:
+    """Hash a type name for its folder: fixed length, and safe where case is not significant."""
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return value

@@ -1,0 +1,1 @@
+"""Objects, chains and tables: everything that touches a store."""

@@ -1,0 +1,54 @@
+"""Servers that tests ask for by name; each starts when first asked for, once per worker process."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support import CarelessServer, CountingProxy, MinistackServer, S3Endpoint, SeaweedServer
+
+
+@pytest.fixture(scope="session")
+def seaweed() -> Iterator[SeaweedServer]:
+    """SeaweedFS, shared: a test that kills it starts its own."""
+    with SeaweedServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def ministack() -> Iterator[MinistackServer]:
+    with MinistackServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def careless() -> Iterator[CarelessServer]:
+    """The store that must be refused."""
+    with CarelessServer() as server:
+        yield server
+
+
+@pytest.fixture(params=["seaweed", "ministack"])
+def s3_server(request: pytest.FixtureRequest) -> S3Endpoint:
+    """Each of the real servers in turn."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def s3_bucket(s3_server: S3Endpoint) -> str:
+    """A fresh bucket on `s3_server`."""
+    return s3_server.bucket()
+
+
+@pytest.fixture
+def proxy(s3_server: S3Endpoint) -> Iterator[CountingProxy]:
+    """A proxy of this test's own before `s3_server`."""
+    with CountingProxy(s3_server.endpoint) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def s3_env(s3_server: S3Endpoint, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """This process's environment points at `s3_server`, as for a user who set AWS_*."""
+    for name, value in s3_server.env.items():
+        monkeypatch.setenv(name, value)
+    return s3_server.env

@@ -1,0 +1,1 @@
+"""Faults: killed processes, stores that misbehave, races."""

@@ -1,0 +1,93 @@
+"""Real processes racing on a real S3 server: every acknowledged commit is in the lineage exactly once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.graphs import append, ids_of, make, reopen, upsert
+
+if TYPE_CHECKING:
+    from tests.support import SeaweedServer
+
+pytestmark = [pytest.mark.s3, pytest.mark.slow]
+
+WORKERS, COMMITS = 8, 5
+WRITES = {"append": append, "upsert": upsert}
+
+
+def _race(uri: str, options: dict[str, str], write: str, branch: str, worker: int, start, out) -> None:
+    repo = reopen(uri, options)
+    start.wait()
+    for number in range(COMMITS):
+        key = f"{worker:02}-{number:02}"
+        started_s = time.perf_counter()
+        published = WRITES[write](repo, key, branch=branch, v=worker)
+        out.put((published.commit.id, key, time.perf_counter() - started_s, published.losses))
+
+
+def race(uri: str, options: dict[str, str], write: str, branches: list[str]) -> list[tuple[str, str, float, int]]:
+    """What each process was told: commit, key, seconds it took, races lost."""
+    context = multiprocessing.get_context("spawn")
+    out, start = context.Queue(), context.Barrier(WORKERS)
+    processes = [
+        context.Process(target=_race, args=(uri, options, write, branches[worker % len(branches)], worker, start, out))
+        for worker in range(WORKERS)
+    ]
+    for process in processes:
+        process.start()
+    try:
+        told = [out.get(timeout=60) for _ in range(WORKERS * COMMITS)]
+        for process in processes:
+            process.join(timeout=30)
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+    assert [process.exitcode for process in processes] == [0] * WORKERS
+    return told
+
+
+@pytest.mark.parametrize("write", ["append", "upsert"])
+def test_eight_processes_on_one_branch(seaweed: SeaweedServer, capsys, write) -> None:
+    uri, options = f"s3://{seaweed.bucket()}/g.omni", seaweed.storage_options
+    make(uri, options)
+    started_s = time.perf_counter()
+    told = race(uri, options, write, ["main"])
+    took_s = time.perf_counter() - started_s
+    acknowledged = [commit for commit, *_ in told]
+    assert len(set(acknowledged)) == WORKERS * COMMITS
+    fresh = reopen(uri, options)
+    assert sorted(commit.id for commit in fresh.commits() if commit.operation != "init") == sorted(acknowledged)
+    assert ids_of(fresh) == sorted(key for _, key, *_ in told)
+    with capsys.disabled():
+        slowest_s, losses = max(one[2] for one in told), sum(one[3] for one in told)
+        print(f"\n{WORKERS} processes x {COMMITS} {write}s on SeaweedFS: {took_s:.1f} s with their start, ", end="")
+        print(f"slowest commit {slowest_s:.2f} s, races lost {losses}")
+
+
+def test_each_commit_adds_its_row_to_all_before_it(seaweed: SeaweedServer) -> None:
+    uri, options = f"s3://{seaweed.bucket()}/g.omni", seaweed.storage_options
+    make(uri, options)
+    key_of = {commit: key for commit, key, *_ in race(uri, options, "append", ["main"])}
+    fresh = reopen(uri, options)
+    expected: set[str] = set()
+    for commit in [commit for commit in fresh.commits() if commit.operation != "init"][::-1]:
+        expected.add(key_of[commit.id])
+        assert set(ids_of(fresh, commit=commit.id)) == expected
+
+
+def test_processes_on_branches_of_their_own_never_lose_a_race(seaweed: SeaweedServer) -> None:
+    uri, options = f"s3://{seaweed.bucket()}/g.omni", seaweed.storage_options
+    repo = make(uri, options)
+    names = [f"agent/{worker}" for worker in range(WORKERS)]
+    for name in names:
+        repo.create_branch(name)
+    told = race(uri, options, "append", names)
+    assert sum(losses for *_, losses in told) == 0
+    for worker, name in enumerate(names):
+        assert ids_of(repo, name) == [f"{worker:02}-{number:02}" for number in range(COMMITS)]
+    assert ids_of(repo) == []
