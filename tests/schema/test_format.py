@@ -1,10 +1,10 @@
 """One layout for every schema."""
 
 import pytest
-from tests.schema.test_compile import SCHEMA
-from tests.schema.test_rules import ACCEPTED
 
 from omnigraph.schema import compile_schema, format_schema, parse
+from tests.schema.test_compile import SCHEMA
+from tests.schema.test_rules import ACCEPTED
 
 UGLY = """
 // top

@@ -4,9 +4,9 @@ from omnigraph.schema.arrow import arrow_type, table_key, table_schema, table_sc
 from omnigraph.schema.catalog import Catalog, EdgeType, InterfaceType, NodeType, Property, TypeKind
 from omnigraph.schema.check import check, compile_schema
 from omnigraph.schema.codec import decode_catalog, encode_catalog, schema_hash
+from omnigraph.schema.evolve import MigrationPlan, plan_migration
 from omnigraph.schema.format import format_schema
 from omnigraph.schema.keys import InvalidKey, canonical_id, canonical_text, derive_id, derive_ids
-from omnigraph.schema.migrate import MigrationPlan, plan_migration
 from omnigraph.schema.parse import parse
 
 __all__ = [
