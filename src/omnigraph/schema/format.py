@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omnigraph.schema import ast
-from omnigraph.schema.literals import write_number, write_string
 from omnigraph.schema.parse import parse
+from omnigraph.schema.printer import INDENT, print_head, print_member
 from omnigraph.schema.scan import comments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from omnigraph.schema.scan import Comment
-
-INDENT = "    "
 
 
 def format_schema(text: str, name: str = "<schema>") -> str:
@@ -45,12 +41,12 @@ class _Writer:
         self.comments_before(head_end, "")
         if body is None or is_empty:
             empty = "" if isinstance(declared, ast.EdgeDeclaration) else " {}"
-            self._line(_head(declared) + empty, declared.span.end)
+            self._line(print_head(declared) + empty, declared.span.end)
             return
-        self._line(_head(declared) + " {", body.span.start + 1)
+        self._line(print_head(declared) + " {", body.span.start + 1)
         for member in body.members:
             self.comments_before(member.span.end, INDENT)
-            self._line(INDENT + _member(member), member.span.end)
+            self._line(INDENT + print_member(member), member.span.end)
         self.comments_before(body.span.end, INDENT)
         self._line("}", body.span.end)
 
@@ -80,65 +76,3 @@ class _Writer:
         """Tell whether a one-line declaration stood right under another one: such lists stay together."""
         gap = self._text[:start]
         return not gap[len(gap.rstrip()) :].count("\n") > 1 and not self.lines[-1].startswith("}")
-
-
-def _head(declared: ast.Declaration) -> str:
-    annotations = "".join(f" {_annotation(a)}" for a in declared.annotations)
-    name = declared.name.text
-    match declared:
-        case ast.InterfaceDeclaration():
-            return f"interface {name}{annotations}"
-        case ast.NodeDeclaration():
-            names = ", ".join(n.text for n in declared.implements)
-            return f"node {name}{annotations}" + (f" implements {names}" if names else "")
-        case ast.EdgeDeclaration():
-            # `@card` comes first, as older readers of the language want it.
-            cards = [a for a in declared.annotations if a.name.text == "card"]
-            others = [a for a in declared.annotations if a.name.text != "card"]
-            written = "".join(f" {_annotation(a)}" for a in (*cards, *others))
-            return f"edge {name}: {declared.source.text} -> {declared.target.text}{written}"
-
-
-def _member(member: ast.Member) -> str:
-    if isinstance(member, ast.ConstraintDeclaration):
-        return f"@{member.kind.text}({', '.join(_value(a) for a in member.arguments)})"
-    annotations = "".join(f" {_annotation(a)}" for a in member.annotations)
-    return f"{member.name.text}: {_type(member.type)}{annotations}"
-
-
-def _type(declared: ast.TypeExpression) -> str:
-    core = declared.scalar
-    if declared.enum_values is not None:
-        core = f"enum({', '.join(v.text for v in declared.enum_values)})"
-    elif declared.vector_dim is not None:
-        core = f"Vector({declared.vector_dim})"
-    elif declared.is_list:
-        core = f"[{core}]"
-    return core + "?" * declared.nullable
-
-
-def _annotation(annotation: ast.Annotation) -> str:
-    return f"@{annotation.name.text}" + "".join(_arguments(annotation))
-
-
-def _arguments(annotation: ast.Annotation) -> Iterator[str]:
-    if annotation.value is not None:
-        pairs = "".join(f", {name.text}={_value(value)}" for name, value in annotation.arguments)
-        yield f"({_value(annotation.value)}{pairs})"
-
-
-def _value(value: ast.Name | ast.Literal | ast.Bounds) -> str:
-    match value:
-        case ast.Name():
-            return value.text
-        case ast.Bounds():
-            low = "" if value.minimum is None else write_number(value.minimum)
-            return f"{low}..{'' if value.maximum is None else write_number(value.maximum)}"
-        case ast.Literal(value=bool() as truth):
-            return "true" if truth else "false"
-        case ast.Literal(value=str() as text):
-            return text if value.bare else write_string(text)
-        case ast.Literal(value=int() | float() as number):
-            return write_number(number)
-        case _:
-            raise AssertionError(value)

@@ -42,8 +42,8 @@ REFUSED = {
         "node A { x: String }",
         "node:A.x",
         (
-            "[OG-MF-106] cannot change A.x from I32 to String: values are not converted; add a property of the new type, "
-            "copy the values with a mutation, then drop the old one"
+            "[OG-MF-106] cannot change A.x from I32 to String: values are not converted; add a property of the new "
+            "type, copy the values with a mutation, then drop the old one"
         ),
     ),
     "OG-MF-106 narrower": (
