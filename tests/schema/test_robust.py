@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omnigraph.model.diagnostics import LanguageError
-from omnigraph.schema import compile_schema, format_schema
+from omnigraph.schema import compile_schema, format_schema, lint_schema
 from tests.schema.generate import valid_texts
 
 SIZE = 100_000
@@ -18,13 +18,13 @@ SECONDS_MAX = 15.0
 
 
 def answer(text: str) -> None:
+    findings = []
     for ask in (compile_schema, format_schema):
         try:
             ask(text)
         except LanguageError as error:
-            assert error.diagnostics
-            error.render()
-            str(error)
+            findings.append((error.diagnostics, error.render(), str(error)))
+    assert all(all(found) for found in findings)
 
 
 def fill(unit: str) -> str:
@@ -101,11 +101,10 @@ def test_any_bytes_are_answered(data: bytes) -> None:
     answer(data.decode("latin-1"))
 
 
-WORDS = st.sampled_from(
-    ["node", "edge", "interface", "implements", "A", "B", "x", "y", ":", "->", "{", "}", "(", ")", "[", "]", ",", "..", "?"]
-    + ["@key", "@unique", "@index", "@range", "@check", "@card", "@embed", "@default", "@rename_from", "@a", "enum"]
-    + ["Vector", "String", "I32", "Blob", '"s"', '"', "1", "-1", "2.5", "true", "//c\n", "/*c*/", "/*", "#", "\\", "@"]
-)  # fmt: skip
+KEYWORDS = ["node", "edge", "interface", "implements", "enum", "Vector", "String", "I32", "Blob", "A", "B", "x", "y"]
+SIGNS = [":", "->", "{", "}", "(", ")", "[", "]", ",", "..", "?", "//", "/*c*/", "/*", "#", "\\", "@", '"']
+MARKS = ["@key", "@unique", "@index", "@range", "@check", "@card", "@embed", "@default", "@rename_from", "@other"]
+WORDS = st.sampled_from([*KEYWORDS, *SIGNS, *MARKS, '"s"', "1", "-1", "2.5", "true"])
 
 
 @given(st.lists(WORDS, max_size=40).map(" ".join))
@@ -120,3 +119,9 @@ def test_a_damaged_schema_is_answered(text: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))
     length = data.draw(st.integers(0, 5))
     answer(text[:at] + data.draw(st.text('@{}()[]",:?.-/*\\ aA1', max_size=3)) + text[at + length :])
+
+
+@given(st.lists(WORDS, max_size=30).map(" ".join))
+@settings(max_examples=50, deadline=None)
+def test_lint_answers_any_words(text: str) -> None:
+    assert all(f.message for f in lint_schema(text))
