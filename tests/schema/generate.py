@@ -53,7 +53,8 @@ def annotations(draw: st.DrawFn) -> ast.Annotation:
     if draw(st.integers(0, 4)) == 0:
         return ast.Annotation(ast.Name(draw(st.sampled_from(CONSTRAINTS))))
     value = draw(st.none() | literals())
-    pairs = () if value is None else tuple(draw(st.lists(st.tuples(names, literals()), max_size=2)))
+    pair = st.tuples(names, literals().filter(lambda v: not v.bare))
+    pairs = () if value is None else tuple(draw(st.lists(pair, max_size=2, unique_by=lambda p: p[0].text)))
     return ast.Annotation(draw(annotation_names()), value, pairs)
 
 

@@ -129,7 +129,7 @@ ACCEPTED = {
     "range with signs": "node A { x: F64 @range(x, -1.5..-0.5) @range(x, ..3) @range(x, 0..) }",
     "property named like a keyword": "node A { node: I32 edge: I32 nodeType: String enum: I32 }",
     "property named like a keyword after an annotation": "node A { x: I32 @index node: I32 @a implements: I32 }",
-    "annotation values like declarations": "node A @a(nodeX, edgeY=nodeZ) {} edge E: A -> A @b(interfaceI)",
+    "annotation values like declarations": "node A @a(nodeX, edgeY=1) {} edge E: A -> A @b(interfaceI)",
     "comment after an at sign": "node A { x: I32 @ /* c */ key }",
     "two interfaces agree": "interface I { x: I32 } interface J { x: I32 } node A implements I, J {}",
     "inherited key": "interface I { x: I32 @key } node A implements I {}",

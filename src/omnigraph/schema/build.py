@@ -190,12 +190,22 @@ class _Builder:
             value = self._cardinality(bounds[0])
         elif literals:
             value = self._literal(literals[0])
-        pairs = tuple(self._pair(p) for p in _trees(tree, "pair"))
-        return ast.Annotation(name, value, pairs, _span(tree))
+        return ast.Annotation(name, value, self._pairs(tree), _span(tree))
 
-    def _pair(self, tree: Tree) -> tuple[ast.Name, ast.Literal]:
-        name, value = _trees(tree)
-        return self._name(name), self._literal(value)
+    def _pairs(self, tree: Tree) -> tuple[tuple[ast.Name, ast.Literal], ...]:
+        pairs: dict[str, tuple[ast.Name, ast.Literal]] = {}
+        for pair in _trees(tree, "pair"):
+            first, second = _trees(pair)
+            name, value = self._name(first), self._literal(second)
+            if name.text in pairs:
+                self._findings.add(f"argument {name.text!r} is given twice", name.span, hint="keep one of them")
+            if value.bare:
+                written = f'{name.text}="{value.value}"'
+                self._findings.add(
+                    f"the value of {name.text!r} is a bare word", value.span, hint=f"put it in quotes: {written}"
+                )
+            pairs.setdefault(name.text, (name, value))
+        return tuple(pairs.values())
 
     def _constraint(self, tree: Tree) -> ast.ConstraintDeclaration:
         arguments = tuple(self._argument(child) for child in _trees(tree))

@@ -134,9 +134,15 @@ def _spelling(parsed: ast.ParsedSchema) -> Iterator[Finding]:
         yield from _annotations(declared.annotations, owner, None)
         if isinstance(declared, ast.EdgeDeclaration) and "card" in [a.name.text for a in declared.annotations[1:]]:
             yield Finding("info", OLD_SPELLING, "write @card right behind the ends of the edge", owner)
+        if isinstance(declared, ast.NodeDeclaration) and _is_behind(declared.annotations, declared.implements):
+            yield Finding("info", OLD_SPELLING, "write annotations before implements", owner)
         for member in declared.body.members if declared.body else ():
             if isinstance(member, ast.PropertyDeclaration):
                 yield from _annotations(member.annotations, owner, member.name.text)
+
+
+def _is_behind(annotations: tuple[ast.Annotation, ...], names: tuple[ast.Name, ...]) -> bool:
+    return bool(annotations and names) and annotations[-1].span.start > names[0].span.start
 
 
 def _keyword(declared: ast.Declaration) -> Iterator[Finding]:
