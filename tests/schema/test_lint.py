@@ -58,8 +58,8 @@ CASES = {
         [("warning", "S203", "no value can be stored: @unique cannot compare [I32]", "A", "x")],
     ),
     "S204 misspelt annotation": (
-        'node A { x: I32 @desciption("d") @colour }',
-        [("warning", "S204", "@desciption is kept, but means nothing; did you mean 'description'?", "A", "x")],
+        'node A { x: I32 @desciption("d") @unit }',
+        [("warning", "S204", "@desciption is kept, but means nothing; did you mean '@description'?", "A", "x")],
     ),
     "S205 default out of range": (
         'node A { x: I32 @default(-1) @range(x, 0..) s: String @default("b") @check(s, "a") y: F64 @range(y, 0..) }',

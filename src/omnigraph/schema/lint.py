@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, get_args
 
-from omnigraph.model.diagnostics import LanguageError, Severity, suggest
+from omnigraph.model.diagnostics import LanguageError, Severity
 from omnigraph.schema import ast
 from omnigraph.schema.annotations import ONCE
 from omnigraph.schema.catalog import EDGE_ENDS, EdgeType, NodeType
@@ -155,8 +156,9 @@ def _keyword(declared: ast.Declaration) -> Iterator[Finding]:
 def _annotations(annotations: Iterable[ast.Annotation], owner: str, member: str | None) -> Iterator[Finding]:
     for annotation in annotations:
         word, value = annotation.name.text, annotation.value
-        if word not in ONCE and (meant := suggest(word, ONCE)):
-            message = f"@{word} is kept, but means nothing; {meant}"
+        # Closer than names in errors have to be: @unit is no slip for @unique.
+        if word not in ONCE and (meant := get_close_matches(word.lower()[:100], ONCE, n=1, cutoff=0.8)):
+            message = f"@{word} is kept, but means nothing; did you mean '@{meant[0]}'?"
             yield Finding("warning", MISSPELT, message, owner, member)
         if word in _TEXT_ANNOTATIONS and isinstance(value, ast.Literal) and value.bare:
             message = f'write the text of @{word} in quotes: @{word}("{value.value}")'
