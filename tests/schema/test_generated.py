@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 
+import orjson
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from omnigraph.model.errors import CorruptObject, FormatTooNew
 from omnigraph.schema import (
     ast,
     compile_schema,
@@ -70,6 +74,31 @@ def test_catalogs_are_coded_without_loss(text: str) -> None:
     assert encode_catalog(decode_catalog(data)) == data
     assert schema_hash(decode_catalog(data)) == schema_hash(catalog)
     assert list(table_schemas(catalog)) == [f"{t.kind}:{t.name}" for t in (*catalog.nodes, *catalog.edges)]
+
+
+JSON = st.sampled_from([None, 0, -1, 1.5, True, "", "x", [], {}, ["x"], {"Vector": "x"}, {"Key": ["nope"]}])
+
+
+@given(valid_texts(), st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_damaged_catalog_is_refused_or_read(text: str, data: st.DataObject) -> None:
+    read = orjson.loads(encode_catalog(compile_schema(text)))
+    place = read
+    while isinstance(place, dict | list) and place:
+        key = data.draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
+        parent, place = place, place[key]
+        if data.draw(st.booleans()):
+            break
+    parent[key] = data.draw(JSON)
+    with contextlib.suppress(CorruptObject, FormatTooNew):
+        decode_catalog(orjson.dumps(read))
+
+
+@given(st.binary(max_size=50))
+@settings(max_examples=50, deadline=None)
+def test_bytes_are_no_catalog(data: bytes) -> None:
+    with pytest.raises((CorruptObject, FormatTooNew)):
+        decode_catalog(data)
 
 
 @given(valid_texts(), st.randoms(use_true_random=False))

@@ -23,8 +23,18 @@ def answer(text: str) -> None:
         try:
             ask(text)
         except LanguageError as error:
-            findings.append((error.diagnostics, error.render(), str(error)))
+            findings.append((error.diagnostics, error.render().encode(), str(error).encode()))
+            assert_spans(error)
     assert all(all(found) for found in findings)
+
+
+def assert_spans(error: LanguageError) -> None:
+    size = len(error.source.text)
+    for found in error.diagnostics:
+        assert found.span is not None
+        assert 0 <= found.span.start <= found.span.end <= size + 1
+        start, end = error.source.byte_span(found.span)
+        assert start < end
 
 
 def fill(unit: str) -> str:

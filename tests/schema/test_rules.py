@@ -35,6 +35,7 @@ PARSE = {
 }
 
 PARSE |= {
+    "half a character": ('node A @description("\ud800") {}', "this is not a character"),
     "comments do not nest": ("/* a /* b */ c */", "found 'c'"),
     "type name is not ASCII": ("node \u00c4 {}", "ASCII letters"),
     "property name is not ASCII": ("node A { \u00fc: I32 }", "ASCII letters"),

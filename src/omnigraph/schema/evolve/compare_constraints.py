@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from omnigraph.schema.constraints import Check, Index, Key, Range, Unique, members
+from omnigraph.schema.constraints import Check, Key, Range, Unique, members
 from omnigraph.schema.evolve.compare_properties import renamed_properties
 from omnigraph.schema.evolve.property_steps import AddConstraint, RemoveConstraint
 from omnigraph.schema.evolve.type_steps import is_at_least, is_at_most
@@ -47,8 +47,6 @@ def _is_implied(constraint: Constraint, before: Iterable[Constraint]) -> bool:
 
 def _implies(other: Constraint, constraint: Constraint) -> bool:
     match other, constraint:
-        case _, Index():
-            return True
         # Rows that differ in some columns differ in more; ids are unique, so keys are.
         case ((Unique() | Key()), Unique()):
             return set(other.properties) <= set(constraint.properties)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,7 +24,7 @@ class DropMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(ABC):
     """One change. Names of types and properties are those after the migration, unless a field says `from`."""
 
     kind: ClassVar[str]
@@ -43,9 +44,9 @@ class Step:
         """Give the code of the change, if the catalogue has one for it."""
         return None
 
+    @abstractmethod
     def fields(self) -> Json:
         """Give the fields of the contract, without `kind`."""
-        raise NotImplementedError
 
     def to_json(self) -> Json:
         """Give the contract's form, with what we say beyond it: touches_data, data_check and the code."""
