@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from omnigraph.schema import Catalog, compile_schema, encode_catalog, plan_migration
-from omnigraph.schema.evolve import RenameProperty, RenameType
+from omnigraph.schema import Catalog, arrow_type, compile_schema, encode_catalog, plan_migration, table_schemas
+from omnigraph.schema.evolve import (
+    AddProperty,
+    AddType,
+    ChangePropertyType,
+    DropProperty,
+    DropType,
+    MigrationPlan,
+    RenameProperty,
+    RenameType,
+    TypeStep,
+)
 from tests.schema.generate import valid_texts
+
+if TYPE_CHECKING:
+    from omnigraph.model.types import PropType
 
 
 def types_of(catalog: Catalog) -> dict[tuple[str, str], int]:
@@ -59,6 +76,62 @@ def test_renames_keep_ids(before: str, after: str) -> None:
             declared = _type(plan.catalog, step.type_kind, step.type_name)
             was = _type(previous, step.type_kind, renamed.get((step.type_kind, step.type_name), step.type_name))
             assert declared.property(step.property_name).id == was.property(step.old_name).id
+
+
+@given(valid_texts(), valid_texts(renames=True))
+@settings(max_examples=150, deadline=None)
+def test_steps_are_enough_to_get_there(before: str, after: str) -> None:
+    plan = plan_migration(compile_schema(before), after)
+    assume(plan.supported)
+    expected = {key: Table.of(schema) for key, schema in table_schemas(plan.catalog).items()}
+    assert replay(plan) == expected
+
+
+@dataclass
+class Table:
+    """The columns of a table, as one that carries out a plan would keep them."""
+
+    columns: dict[str, pa.Field]
+
+    @classmethod
+    def of(cls, schema: pa.Schema) -> Table:
+        return cls({field.name: field for field in schema})
+
+    def put(self, name: str, declared: PropType) -> None:
+        self.columns[name] = pa.field(name, arrow_type(declared), nullable=declared.nullable)
+
+
+def replay(plan: MigrationPlan) -> dict[str, Table]:
+    """Carry out a plan on empty tables, with nothing but its steps."""
+    tables = {key: Table.of(schema) for key, schema in table_schemas(plan.previous).items()}
+    for step in plan.steps:
+        if not isinstance(step, TypeStep) or step.table is None:
+            continue
+        match step:
+            case AddType():
+                tables[step.table] = Table.of(table_schemas(plan.catalog)[step.table])
+            case RenameType():
+                tables[step.table] = tables.pop(f"{step.type_kind}:{step.old_name}")
+            case DropType():
+                del tables[step.table]
+            case AddProperty():
+                assert step.property_name not in tables[step.table].columns
+                tables[step.table].put(step.property_name, step.property_type)
+            case RenameProperty():
+                columns = tables[step.table].columns
+                assert step.property_name not in columns
+                columns[step.property_name] = columns.pop(step.old_name).with_name(step.property_name)
+            case ChangePropertyType():
+                was = tables[step.table].columns[step.property_name]
+                assert was.type == arrow_type(step.before)
+                assert was.nullable == step.before.nullable
+                assert step.touches_data == (was.type != arrow_type(step.after))
+                tables[step.table].put(step.property_name, step.after)
+            case DropProperty():
+                del tables[step.table].columns[step.property_name]
+            case _:
+                pass
+    return tables
 
 
 @given(valid_texts(), st.booleans())
