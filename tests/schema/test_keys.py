@@ -1,9 +1,13 @@
 """Ids from keys."""
 
+import re
 from datetime import UTC, date, datetime
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from omnigraph.model.types import PropType, ScalarType
 from omnigraph.schema import compile_schema, table_schema
@@ -121,3 +125,44 @@ def test_null_members_are_refused_in_columns() -> None:
 def test_other_spellings_of_an_id(declared: str, supplied: str, canonical: str | None) -> None:
     node = compile_schema(f"node A {{ x: {declared} @key }}").node_types["A"]
     assert canonical_id(node, supplied) == canonical
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+@settings(max_examples=300, deadline=None)
+def test_floats_are_the_shortest_decimal_that_reads_back(value: float) -> None:
+    text = canonical_text(value, PropType(ScalarType.F64))
+    assert float(text) == value
+    assert re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?", text)
+    assert len(text.replace("-", "").replace(".", "").strip("0")) <= 17
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=32))
+@settings(max_examples=300, deadline=None)
+def test_floats_of_32_bits_are_rendered_at_their_width(value: float) -> None:
+    text = canonical_text(value, PropType(ScalarType.F32))
+    assert np.float32(text) == np.float32(value)
+    assert len(text.replace("-", "").replace(".", "").strip("0")) <= 9
+
+
+@given(st.data(), st.sampled_from(["String", "Bool", "I32", "I64", "U32", "U64", "F32", "F64", "Date", "DateTime"]))
+@settings(max_examples=200, deadline=None)
+def test_columns_and_values_agree_whatever_the_type(data: st.DataObject, scalar: str) -> None:
+    values = {
+        "String": st.text(st.characters(exclude_categories=["Cs"])),
+        "Bool": st.booleans(),
+        "I32": st.integers(-(2**31), 2**31 - 1),
+        "I64": st.integers(-(2**63), 2**63 - 1),
+        "U32": st.integers(0, 2**32 - 1),
+        "U64": st.integers(0, 2**64 - 1),
+        "F32": st.floats(allow_nan=False, allow_infinity=False, width=32),
+        "F64": st.floats(allow_nan=False, allow_infinity=False),
+        "Date": st.dates(),
+        "DateTime": st.datetimes(timezones=st.just(UTC)).map(
+            lambda t: t.replace(microsecond=t.microsecond // 1000 * 1000)
+        ),
+    }[scalar]
+    node = compile_schema(f"node A {{ a: {scalar} b: {scalar} @key(a, b) }}").node_types["A"]
+    row = {"id": "", "a": data.draw(values), "b": data.draw(values)}
+    ids = derive_ids(node, pa.Table.from_pylist([row], schema=table_schema(node)))
+    assert ids is not None
+    assert ids.to_pylist() == [derive_id(node, row)]

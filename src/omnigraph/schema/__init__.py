@@ -4,14 +4,20 @@ from omnigraph.schema.arrow import arrow_type, table_key, table_schema, table_sc
 from omnigraph.schema.catalog import Catalog, EdgeType, InterfaceType, NodeType, Property, TypeKind
 from omnigraph.schema.check import check, compile_schema
 from omnigraph.schema.codec import decode_catalog, encode_catalog, schema_hash
+from omnigraph.schema.evolve import MigrationPlan, plan_migration
+from omnigraph.schema.format import format_schema
 from omnigraph.schema.keys import InvalidKey, canonical_id, canonical_text, derive_id, derive_ids
+from omnigraph.schema.lint import Finding, lint_schema
 from omnigraph.schema.parse import parse
+from omnigraph.schema.printer import print_schema
 
 __all__ = [
     "Catalog",
     "EdgeType",
+    "Finding",
     "InterfaceType",
     "InvalidKey",
+    "MigrationPlan",
     "NodeType",
     "Property",
     "TypeKind",
@@ -24,7 +30,11 @@ __all__ = [
     "derive_id",
     "derive_ids",
     "encode_catalog",
+    "format_schema",
+    "lint_schema",
     "parse",
+    "plan_migration",
+    "print_schema",
     "schema_hash",
     "table_key",
     "table_schema",

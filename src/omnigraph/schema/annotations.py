@@ -50,16 +50,17 @@ def check_annotations(annotations: tuple[ast.Annotation, ...], place: Place, fin
 
 
 def metadata(annotations: Iterable[ast.Annotation]) -> tuple[Annotation, ...]:
-    """Give what is kept as it is: descriptions, instructions and names we do not know."""
-    kept = (a for a in annotations if a.name.text not in TAKEN_APART)
-    return tuple(
+    """Give what is kept as it is: descriptions, instructions and names we do not know, in canonical order."""
+    kept = (
         Annotation(
             a.name.text,
             a.value.value if isinstance(a.value, ast.Literal) else None,
-            tuple(sorted((name.text, value.value) for name, value in a.arguments)),
+            tuple(sorted({name.text: value.value for name, value in a.arguments}.items())),
         )
-        for a in kept
+        for a in annotations
+        if a.name.text not in TAKEN_APART
     )
+    return tuple(sorted(kept, key=repr))
 
 
 def find(annotations: Iterable[ast.Annotation], name: str) -> ast.Annotation | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, cast
 
 from lark import Token, Tree
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 BASE_TYPES = tuple(t.value for t in ScalarType if t is not ScalarType.VECTOR)
 CARDINALITY_MAX = 2**32 - 1
+
+_LAST_WORD = re.compile(r"[A-Za-z0-9_]+\Z")
 
 _ALIASES = {
     **dict.fromkeys(("text", "str", "varchar", "char", "uuid", "json"), "String"),
@@ -83,8 +86,10 @@ class _Builder:
     def edge(self, tree: Tree) -> ast.EdgeDeclaration:
         name, source, target = (self._type_name(n) for n in _trees(tree, "name"))
         bodies = _trees(tree, "body")
-        body = self._body(bodies[0]) if bodies else None
-        return ast.EdgeDeclaration(name, source, target, body, self._annotations(tree), _span(tree))
+        body = self._body(bodies[0]) if bodies else ast.Body()
+        # `edge E: A -> B {}` and `edge E: A -> B` are the same tree.
+        kept = body if body.members else None
+        return ast.EdgeDeclaration(name, source, target, kept, self._annotations(tree), _span(tree))
 
     def _body(self, tree: Tree) -> ast.Body:
         members = tuple(
@@ -185,12 +190,22 @@ class _Builder:
             value = self._cardinality(bounds[0])
         elif literals:
             value = self._literal(literals[0])
-        pairs = tuple(self._pair(p) for p in _trees(tree, "pair"))
-        return ast.Annotation(name, value, pairs, _span(tree))
+        return ast.Annotation(name, value, self._pairs(tree), _span(tree))
 
-    def _pair(self, tree: Tree) -> tuple[ast.Name, ast.Literal]:
-        name, value = _trees(tree)
-        return self._name(name), self._literal(value)
+    def _pairs(self, tree: Tree) -> tuple[tuple[ast.Name, ast.Literal], ...]:
+        pairs: dict[str, tuple[ast.Name, ast.Literal]] = {}
+        for pair in _trees(tree, "pair"):
+            first, second = _trees(pair)
+            name, value = self._name(first), self._literal(second)
+            if name.text in pairs:
+                self._findings.add(f"argument {name.text!r} is given twice", name.span, hint="keep one of them")
+            if value.bare:
+                written = f'{name.text}="{value.value}"'
+                self._findings.add(
+                    f"the value of {name.text!r} is a bare word", value.span, hint=f"put it in quotes: {written}"
+                )
+            pairs.setdefault(name.text, (name, value))
+        return tuple(pairs.values())
 
     def _constraint(self, tree: Tree) -> ast.ConstraintDeclaration:
         arguments = tuple(self._argument(child) for child in _trees(tree))
@@ -242,8 +257,10 @@ class _Builder:
         return name
 
     def _marked(self, token: Token) -> ast.Name:
-        """Give the name after an at sign, which may be followed by white space."""
-        return ast.Name(token[1:].strip(), _span(token))
+        """Give the name after an at sign; white space and comments may lie between."""
+        word = _LAST_WORD.search(token)
+        assert word is not None
+        return ast.Name(word.group(), _span(token))
 
     def _literal(self, tree: Tree) -> ast.Literal:
         child, span = tree.children[0], _span(tree)

@@ -58,6 +58,11 @@ def matches(values: pa.Array | pa.ChunkedArray, pattern: str) -> pa.Array | pa.C
         raise BadPattern(f"it is not a regular expression: {reason}") from None
 
 
+def is_match(value: str, pattern: str) -> bool:
+    """Tell whether the pattern occurs in one string."""
+    return bool(matches(pa.array([value], pa.string()), pattern)[0].as_py())
+
+
 @lru_cache(maxsize=256)
 def translate(pattern: str) -> str:
     """Write a pattern of Rust's `regex` as RE2 reads it."""

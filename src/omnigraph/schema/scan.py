@@ -17,10 +17,11 @@ _PIECES = re.compile(
       (?P<string> "(?:[^"\\]|\\.)*+ "?+ )
     | (?P<line> //[^\n]*+ )
     | (?P<block> /\*(?:[^*]|\*(?!/))*+ (?:\*/)?+ )
-    | (?P<declaration> (?<![A-Za-z0-9_@$.])(?:node|edge|interface)(?=[ \t\r\n]+[A-Za-z_]) )
-    | (?P<joined> (?<![A-Za-z0-9_@$.])(?:node|edge|interface)(?=[A-Z]) )
-    | (?P<open> \{ )
-    | (?P<close> \} )
+    | (?P<annotation> @[ \t\r\n]*+[A-Za-z_][A-Za-z0-9_]*+ )
+    | (?P<declaration> (?<![A-Za-z0-9_$.])(?:node|edge|interface)(?=[ \t\r\n]+[A-Za-z_]) )
+    | (?P<joined> (?<![A-Za-z0-9_$.])(?:node|edge|interface)(?=[A-Z]) )
+    | (?P<open> [{(] )
+    | (?P<close> [})] )
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -36,7 +37,7 @@ class Comment:
 
 
 def pieces(text: str) -> Iterator[tuple[str, Span]]:
-    """Give every string, comment, brace and declaration keyword, in order, as (kind, span)."""
+    """Give every string, comment, annotation, bracket and declaration keyword, in order, as (kind, span)."""
     for match in _PIECES.finditer(text):
         assert match.lastgroup is not None
         yield match.lastgroup, Span(match.start(), match.end())
@@ -56,10 +57,13 @@ def declaration_starts(text: str) -> Iterator[int]:
 
     `nodePerson {}` is a node type, but in a body `nodeType: String` is a property.
     """
-    inside = False
+    depth = 0
     for kind, span in pieces(text):
-        if kind == "declaration" or (kind == "joined" and not inside):
-            inside = False
+        if kind == "declaration" or (kind == "joined" and depth == 0):
+            depth = 0
             yield span.start
-        elif kind in ("open", "close"):
-            inside = kind == "open"
+        elif kind == "open":
+            depth += 1
+        elif kind == "close":
+            # A closing brace ends a body, however many parentheses were left open in it.
+            depth = 0 if text[span.start] == "}" else max(0, depth - 1)

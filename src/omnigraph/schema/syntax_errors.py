@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
-from lark import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from omnigraph.model.diagnostics import Diagnostic, Span, suggest
+from omnigraph.model.diagnostics import Diagnostic, Span
 from omnigraph.schema.scan import pieces
+from omnigraph.schema.syntax_hints import ARROW, hint_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lark.parsers.lalr_parser_state import ParserState
 
 _EXPECTED = {
     "_NODE": "'node'",
@@ -26,23 +32,23 @@ _EXPECTED = {
     "COMMA": "','",
     "EQUAL": "'='",
     "RANGE": "'..'",
+    ARROW: "'->'",
     "INTEGER": "a number",
     "STRING": "a string",
     "ENUM_VALUE": "an enum value",
     "CONSTRAINT": "a constraint",
     "ANNOTATION": "an annotation",
 }
-_ARROW = re.compile(r"__ANON_\d+|MINUS_MORETHAN")
+_ANONYMOUS = re.compile(r"__ANON_\d+|MINUS_MORETHAN")
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 _PREVIOUS_WORD = re.compile(r"[A-Za-z0-9_]+\Z")
 _BASE = re.compile(r"DateTime|Date|String|Blob|Bool|I32|I64|U32|U64|F32|F64")
-_KEYWORDS = ("node", "edge", "interface")
 
 
 def explain(error: UnexpectedInput, text: str, start: int, end: int) -> Diagnostic:
     """Turn the parser's complaint about text[start:end] into a finding with a place and a way out."""
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
-        return _ends_too_early(set(error.accepts or error.expected), text, start, end)
+        return _ends_too_early(_named(error.accepts or error.expected), text, start, end)
     at, expected = _place(error)
     word = _WORD.match(text, at, end)
     span = Span(at, word.end() if word else at + 1)
@@ -54,14 +60,33 @@ def explain(error: UnexpectedInput, text: str, start: int, end: int) -> Diagnost
     if special is not None:
         return special
     found = text[span.start : span.end]
-    return Diagnostic(f"expected {_one_of(expected)}, found {found!r}", span, hint=_hint(text, span, start, expected))
+    hint = hint_for(text, span, start, expected) or _long_string_hint(text, span.start, start)
+    return Diagnostic(f"expected {_one_of(expected)}, found {found!r}", span, hint=hint)
 
 
 def _place(error: UnexpectedInput) -> tuple[int, set[str]]:
     if isinstance(error, UnexpectedCharacters):
-        return cast("int", error.pos_in_stream), set(error.allowed)
+        return cast("int", error.pos_in_stream), _named(_accepted(error))
     assert isinstance(error, UnexpectedToken)
-    return cast("int", error.token.start_pos), set(error.accepts or error.expected)
+    return cast("int", error.token.start_pos), _named(error.accepts or error.expected)
+
+
+def _accepted(error: UnexpectedCharacters) -> set[str]:
+    """Try what the lexer was looking for: the parser's tables promise more than can really follow."""
+    state = cast("ParserState[Any]", error.state)
+    accepted: set[str] = set()
+    for name in error.allowed:
+        try:
+            state.copy(deepcopy_values=False).feed_token(Token(name, ""))
+        except UnexpectedToken:
+            continue
+        accepted.add(name)
+    return accepted
+
+
+def _named(expected: Iterable[str]) -> set[str]:
+    """Give the arrow a name; the grammar gives it a number."""
+    return {ARROW if _ANONYMOUS.fullmatch(name) else name for name in expected}
 
 
 def _ends_too_early(expected: set[str], text: str, start: int, end: int) -> Diagnostic:
@@ -121,25 +146,7 @@ def _one_of(expected: set[str]) -> str:
     if "STRING" in expected:
         return "a value"
     names = [_EXPECTED[name] for name in _EXPECTED if name in expected]
-    if any(_ARROW.fullmatch(name) for name in expected):
-        names.append("'->'")
     return " or ".join(names) if len(names) < 3 else ", ".join(names[:-1]) + " or " + names[-1]
-
-
-def _hint(text: str, span: Span, start: int, expected: set[str]) -> str | None:
-    if {"_NODE", "_EDGE"} <= expected:
-        return _declaration_hint(text[span.start : span.end])
-    if expected == {"COLON"}:
-        return "a property is written 'name: Type'"
-    return _long_string_hint(text, span.start, start)
-
-
-def _declaration_hint(found: str) -> str | None:
-    if found.lower() in _KEYWORDS:
-        return f"keywords are in lower case: write {found.lower()!r}"
-    if found == "enum":
-        return "an enum is written where it is used: 'status: enum(open, closed)'"
-    return suggest(found, _KEYWORDS)
 
 
 def _joined_type(text: str, span: Span, start: int) -> Diagnostic | None:
