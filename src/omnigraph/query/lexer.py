@@ -34,8 +34,9 @@ _PATTERN = re.compile(
   | (?P<INTEGER>[0-9]++)
   | (?P<STRING>"[^"\\]*+(?:\\.[^"\\]*+)*+")
   | (?P<AT>@[a-z_][A-Za-z0-9_]*+)
+  | (?P<UNREADABLE>/\*|'[^'\n]*+'?+)
   | (?P<PUNCTUATION><=|>=|!=|[{}()\[\],:.<>=+\-*/%?])
-  | (?P<BAD>.)
+  | (?P<OTHER>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -108,9 +109,9 @@ def lex(text: str) -> Lexed:
             continue
         elif kind == "NOT_IN":
             kind, value = "COMPARE", "not in"
-        elif kind == "BAD":
-            problems.append(_unreadable(text, value, start))
-            if value == '"' or text.startswith("/*", start):
+        elif kind in ("UNREADABLE", "OTHER"):
+            problems.append(_unreadable(value, Span(start, end)))
+            if value in ('"', "/*"):
                 break
             continue
         assert kind is not None
@@ -120,21 +121,20 @@ def lex(text: str) -> Lexed:
     return Lexed(tokens, tuple(comments), tuple(problems))
 
 
-def _unreadable(text: str, character: str, start: int) -> Diagnostic:
-    span = Span(start, start + 1)
-    if character == '"':
+def _unreadable(found: str, span: Span) -> Diagnostic:
+    if found == '"':
         return Diagnostic("this string has no closing quote", span)
-    if text.startswith("/*", start):
+    if found == "/*":
         return Diagnostic("this comment has no closing */", span)
-    if character == "#":
+    if found == "#":
         return Diagnostic("'#' is not part of the language", span, hint="comments start with //")
-    if character == "'":
+    if found.startswith("'"):
         return Diagnostic("strings are written in double quotes", span)
-    if character == "$":
+    if found == "$":
         return Diagnostic("a variable is '$' and a name that starts with a lower-case letter or '_'", span)
-    if character == "!":
+    if found == "!":
         return Diagnostic("'!' is not part of the language", span, hint="write != or not ( … )")
-    return Diagnostic(f"{character!r} is not part of the language", span)
+    return Diagnostic(f"{found!r} is not part of the language", span)
 
 
 def _too_deep(tokens: list[Token]) -> Iterator[Diagnostic]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from omnigraph.model.diagnostics import suggest
@@ -11,6 +10,7 @@ from omnigraph.query import ast, ir
 from omnigraph.query.check.calls import check_call
 from omnigraph.query.check.compare import boolean, compare, same_scalar
 from omnigraph.query.check.context import describe, properties_of
+from omnigraph.query.times import DATE_FORM, DATE_TIME_FORM, read_date, read_date_time
 from omnigraph.schema.catalog import EDGE_FIELDS, NODE_FIELDS
 
 if TYPE_CHECKING:
@@ -166,15 +166,11 @@ def check_literal(place: Place, node: ast.Literal) -> ir.Literal | None:
 def _time(place: Place, node: ast.TimeLiteral) -> ir.Literal | None:
     try:
         if node.function == "date":
-            if len(node.text) != 10:
-                raise ValueError
-            return ir.Literal(date.fromisoformat(node.text), ir.DATE)
-        moment = datetime.fromisoformat(node.text)
+            return ir.Literal(read_date(node.text), ir.DATE)
+        return ir.Literal(read_date_time(node.text), ir.DATE_TIME)
     except ValueError:
-        form = "YYYY-MM-DD" if node.function == "date" else "YYYY-MM-DDTHH:MM:SSZ"
+        form = DATE_FORM if node.function == "date" else DATE_TIME_FORM
         return place.error("T3", f"{node.text!r} is not a {node.function}", node.span, f"write {form}")
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    return ir.Literal(moment, ir.DATE_TIME)
 
 
 def _list(place: Place, node: ast.ListOf) -> ir.Expression | None:

@@ -71,10 +71,15 @@ def _check_nearest(place: Place, read: ast.Read, keys: Sequence[tuple[ast.OrderK
         )
 
 
-def check_ranks(place: Place, read: ast.Read, values: Iterable[ir.Expression]) -> None:
+def check_fusion(place: Place, read: ast.Read, columns: Iterable[ir.Column], order: Iterable[ir.OrderKey]) -> None:
     """T21: a fusion ranks the best of both arms, and `limit` says how many that are."""
-    if read.limit is None and any(isinstance(part, ir.Fusion) for value in values for part in walk(value)):
-        place.error("T21", "rrf needs a limit", read.span, "add limit 10 at the end")
+    if read.limit is not None or place.findings.count:
+        return
+    values = [*(column.value for column in columns), *(key.value for key in order)]
+    for node, value in zip((*read.projections, *read.order), values, strict=True):
+        if any(isinstance(part, ir.Fusion) for part in walk(value)):
+            place.error("T21", "rrf needs a limit", node.value.span, "add limit 10 at the end")
+            return
 
 
 def check_order_scope(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from omnigraph.query import ast, ir
 from omnigraph.query.check.columns import check_columns, check_groups
-from omnigraph.query.check.order import check_amount, check_order, check_order_scope, check_ranks
+from omnigraph.query.check.order import check_amount, check_fusion, check_order, check_order_scope
 from omnigraph.query.check.patterns import check_pattern
 from omnigraph.query.walk import blocks, has_aggregate
 
@@ -26,7 +26,7 @@ def check_read(
     if grouped and len(by_name) == len(read.projections):
         check_groups(place, tuple(by_name.values()), [node.span for node in read.projections])
     check_order_scope(place, read, order, columns, grouped=grouped)
-    check_ranks(place, read, [*(column.value for column in columns), *(key.value for key in order)])
+    check_fusion(place, read, columns, order)
     return ir.CheckedRead(
         query.name.text,
         parameters,
