@@ -150,7 +150,7 @@ def _float(value: object) -> float:
 def _float32(value: object) -> float:
     number = _float(value)
     try:
-        return struct.unpack("f", struct.pack("f", number))[0]
+        return struct.unpack("<f", struct.pack("<f", number))[0]
     except OverflowError:
         raise _Unfit(f"{_shown(value)} does not fit in F32") from None
 
