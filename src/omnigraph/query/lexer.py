@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lark import Token
 
-from omnigraph.model.diagnostics import Diagnostic, Span
+from omnigraph.model.diagnostics import FINDINGS_MAX, Diagnostic, Span
 from omnigraph.query.words import classify
 
 if TYPE_CHECKING:
@@ -105,13 +105,18 @@ def lex(text: str) -> Lexed:
         if kind == "PUNCTUATION":
             kind = _PUNCTUATION[value]
         elif kind == "COMMENT":
-            comments.append(Comment(value.rstrip("\r"), Span(start, end)))
+            comments.append(Comment(value.rstrip(), Span(start, end)))
             continue
         elif kind == "NOT_IN":
-            kind, value = "COMPARE", "not in"
+            if tokens and tokens[-1].type == "DOT":
+                # A property named `not`, asked for with `in`.
+                tokens.append(Token("WORD", "not", start, None, None, None, None, start + 3))
+                kind, value, start = "WORD", "in", end - 2
+            else:
+                kind, value = "COMPARE", "not in"
         elif kind in ("UNREADABLE", "OTHER"):
             problems.append(_unreadable(value, Span(start, end)))
-            if value in ('"', "/*"):
+            if value in ('"', "/*") or len(problems) >= FINDINGS_MAX:
                 break
             continue
         assert kind is not None
