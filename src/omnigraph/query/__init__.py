@@ -1,1 +1,29 @@
 """The query language: text in, type-checked queries out. No I/O."""
+
+from omnigraph.query.catalogue import catalogue_entry
+from omnigraph.query.check.queries import CheckedFile, Outcome, check_each, check_queries, compile_queries
+from omnigraph.query.format import format_queries
+from omnigraph.query.ir import CheckedMutation, CheckedQuery, CheckedRead
+from omnigraph.query.lint import LintReport, SchemaSource, lint_queries
+from omnigraph.query.operation import describe_operation
+from omnigraph.query.params import decode_params
+from omnigraph.query.parse import parse_queries
+
+__all__ = [
+    "CheckedFile",
+    "CheckedMutation",
+    "CheckedQuery",
+    "CheckedRead",
+    "LintReport",
+    "Outcome",
+    "SchemaSource",
+    "catalogue_entry",
+    "check_each",
+    "check_queries",
+    "compile_queries",
+    "decode_params",
+    "describe_operation",
+    "format_queries",
+    "lint_queries",
+    "parse_queries",
+]

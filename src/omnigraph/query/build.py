@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, cast
 
@@ -111,7 +112,10 @@ class Builder(Transformer[Token, ast.ParsedQuery]):
 
     def decimal(self, c: Children) -> ast.Literal:
         """A number with a decimal point."""
-        return ast.Literal(float(c[0]), span_of(c[0]))
+        value = float(c[0])
+        if not math.isfinite(value):
+            raise BuildProblem(Diagnostic("this number is larger than any float type", span_of(c[0])))
+        return ast.Literal(value, span_of(c[0]))
 
     def true(self, c: Children) -> ast.Literal:
         """`true`."""

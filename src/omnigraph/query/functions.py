@@ -83,7 +83,9 @@ _TABLE = (
     Function("ceil", (_N,), ir.F64, "the smallest whole number that is not smaller"),
     Function("sqrt", (_N,), ir.F64, "the square root; null for a negative number", may_fail=True),
     Function("power", (_N, _N), ir.F64, "the first number to the power of the second"),
-    Function("coalesce", (Kind.SCALAR, Kind.SCALAR), Result.COMMON, "the first value that is not null", 1, repeats=True),
+    Function(
+        "coalesce", (Kind.SCALAR, Kind.SCALAR), Result.COMMON, "the first value that is not null", 1, repeats=True
+    ),
     Function("year", (_D,), ir.I64, "the year"),
     Function("month", (_D,), ir.I64, "the month, 1 to 12"),
     Function("day", (_D,), ir.I64, "the day of the month"),

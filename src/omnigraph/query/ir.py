@@ -10,10 +10,13 @@ Evaluation order within one pattern: scans, expansions, optional blocks, filters
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from omnigraph.model.types import PropType, ScalarType
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
 
 # -- types ---------------------------------------------------------------------------------------------
 
@@ -310,7 +313,10 @@ class BoundVariable:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A declared binding: nodes of these types that meet the conditions."""
+    """A declared binding: nodes of these types that meet the conditions, which read no other variable.
+
+    In a block the variable may be one from outside; then the scan keeps or drops what it stands for.
+    """
 
     variable: str
     types: tuple[str, ...]
@@ -330,6 +336,7 @@ class Direction(StrEnum):
 class Expand:
     """A traversal. Without an edge variable each source and target pair is one row, kept when the shortest
     distance lies within the hops; with one, every edge is a row. `max_hops` None means any number.
+    An end whose variable could be of several types is of `source_type` or `target_type` here.
     """
 
     source: str
@@ -419,7 +426,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class OrderKey:
-    """Nulls come first ascending, last descending. A rank orders by itself unless a direction is written."""
+    """Nulls come first ascending, last descending. A rank has its own direction filled in: best first.
+
+    Keys behind a rank only break its ties. A column that is a rank stands here as that rank.
+    """
 
     value: Expression
     descending: bool
@@ -440,7 +450,7 @@ class TypeUse:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRead:
-    """A query that reads. `grouped`: aggregates are computed per combination of the other columns."""
+    """A query that reads. `grouped`: aggregates are computed per combination of the columns without one."""
 
     name: str
     parameters: tuple[QueryParameter, ...]

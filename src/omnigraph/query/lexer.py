@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lark import Token
 
-from omnigraph.model.diagnostics import Diagnostic, Span
+from omnigraph.model.diagnostics import FINDINGS_MAX, Diagnostic, Span
 from omnigraph.query.words import classify
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ _PATTERN = re.compile(
   | (?P<INTEGER>[0-9]++)
   | (?P<STRING>"[^"\\]*+(?:\\.[^"\\]*+)*+")
   | (?P<AT>@[a-z_][A-Za-z0-9_]*+)
+  | (?P<UNREADABLE>/\*|'[^'\n]*+'?+)
   | (?P<PUNCTUATION><=|>=|!=|[{}()\[\],:.<>=+\-*/%?])
-  | (?P<BAD>.)
+  | (?P<OTHER>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -104,13 +105,18 @@ def lex(text: str) -> Lexed:
         if kind == "PUNCTUATION":
             kind = _PUNCTUATION[value]
         elif kind == "COMMENT":
-            comments.append(Comment(value.rstrip("\r"), Span(start, end)))
+            comments.append(Comment(value.rstrip(), Span(start, end)))
             continue
         elif kind == "NOT_IN":
-            kind, value = "COMPARE", "not in"
-        elif kind == "BAD":
-            problems.append(_unreadable(text, value, start))
-            if value == '"' or text.startswith("/*", start):
+            if tokens and tokens[-1].type == "DOT":
+                # A property named `not`, asked for with `in`.
+                tokens.append(Token("WORD", "not", start, None, None, None, None, start + 3))
+                kind, value, start = "WORD", "in", end - 2
+            else:
+                kind, value = "COMPARE", "not in"
+        elif kind in ("UNREADABLE", "OTHER"):
+            problems.append(_unreadable(value, Span(start, end)))
+            if value in ('"', "/*") or len(problems) >= FINDINGS_MAX:
                 break
             continue
         assert kind is not None
@@ -120,21 +126,20 @@ def lex(text: str) -> Lexed:
     return Lexed(tokens, tuple(comments), tuple(problems))
 
 
-def _unreadable(text: str, character: str, start: int) -> Diagnostic:
-    span = Span(start, start + 1)
-    if character == '"':
+def _unreadable(found: str, span: Span) -> Diagnostic:
+    if found == '"':
         return Diagnostic("this string has no closing quote", span)
-    if text.startswith("/*", start):
+    if found == "/*":
         return Diagnostic("this comment has no closing */", span)
-    if character == "#":
+    if found == "#":
         return Diagnostic("'#' is not part of the language", span, hint="comments start with //")
-    if character == "'":
+    if found.startswith("'"):
         return Diagnostic("strings are written in double quotes", span)
-    if character == "$":
+    if found == "$":
         return Diagnostic("a variable is '$' and a name that starts with a lower-case letter or '_'", span)
-    if character == "!":
+    if found == "!":
         return Diagnostic("'!' is not part of the language", span, hint="write != or not ( … )")
-    return Diagnostic(f"{character!r} is not part of the language", span)
+    return Diagnostic(f"{found!r} is not part of the language", span)
 
 
 def _too_deep(tokens: list[Token]) -> Iterator[Diagnostic]:

@@ -10,7 +10,7 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedToken, VisitError
 from lark.lexer import Lexer
 
-from omnigraph.model.diagnostics import Diagnostic, LanguageError, SourceText, Span
+from omnigraph.model.diagnostics import Diagnostic, Findings, SourceText, Span
 from omnigraph.query import ast
 from omnigraph.query.build import Builder, BuildProblem
 from omnigraph.query.lexer import lex, span_of
@@ -43,23 +43,20 @@ def parse_queries(text: str, name: str = "<query>") -> ast.ParsedFile:
     """Parse a `.gq` text. Raises a LanguageError that has the first mistake of every query in it."""
     source = SourceText(text, name)
     lexed = lex(text)
-    problems = list(lexed.problems)
-    if problems:
-        raise LanguageError(PARSE_ERROR, source, _sorted(problems))
+    findings = Findings()
+    findings.extend(lexed.problems)
+    findings.raise_if_any(PARSE_ERROR, source)
     queries: list[ast.ParsedQuery] = []
     for tokens in _split(lexed.tokens):
         found = _parse_one(tokens)
         if isinstance(found, Diagnostic):
-            problems.append(found)
+            findings.extend([found])
+            if findings.is_full:
+                break
         else:
             queries.append(found)
-    if problems:
-        raise LanguageError(PARSE_ERROR, source, _sorted(problems))
+    findings.raise_if_any(PARSE_ERROR, source)
     return ast.ParsedFile(tuple(queries), source)
-
-
-def _sorted(problems: list[Diagnostic]) -> list[Diagnostic]:
-    return sorted(problems, key=lambda d: d.span.start if d.span else 0)
 
 
 def _split(tokens: list[Token]) -> Iterator[list[Token]]:

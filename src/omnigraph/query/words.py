@@ -21,6 +21,7 @@ OPERATORS = {
     "ends_with": "COMPARE",
 }
 _LITERALS = {"true": "TRUE", "false": "FALSE", "null": "NULL"}
+_DIRECTIONS = frozenset({"asc", "desc"})
 _BLOCKS = frozenset({"not", "exists", "optional"})
 _STATEMENTS = {"insert": "INSERT", "update": "UPDATE", "delete": "DELETE"}
 _BODY_BLOCKS = {"match": "MATCH", "return": "RETURN", "order": "ORDER", "set": "SET"}
@@ -105,7 +106,7 @@ def _word(tokens: list[Token], position: int, block: str) -> str:
     elif block == "body":
         found = _in_body(word, before, after)
     elif block == "order":
-        found = _in_order(word, before, after)
+        found = _in_order(tokens, position, before, after)
     elif block == "projections":
         found = "AS" if word == "as" and after in ("WORD", "TYPE") and before in _OPERAND_ENDS else ""
     else:
@@ -165,12 +166,11 @@ def _in_body(word: str, before: str, after: str) -> str:
     return ""
 
 
-def _in_order(word: str, before: str, after: str) -> str:
-    if word in ("asc", "desc") and before in _OPERAND_ENDS:
+def _in_order(tokens: list[Token], position: int, before: str, after: str) -> str:
+    if tokens[position].value in _DIRECTIONS and before in _OPERAND_ENDS:
         return "DIRECTION"
-    if before in ("LBRACE", "COMMA") and after in ("COMMA", "RBRACE", "WORD"):
-        return "NAME"
-    return ""
+    directed = after == "WORD" and tokens[position + 1].value in _DIRECTIONS
+    return "NAME" if before in ("LBRACE", "COMMA") and (after in ("COMMA", "RBRACE") or directed) else ""
 
 
 def _in_expression(word: str, before: str, after: str) -> str:
@@ -180,6 +180,6 @@ def _in_expression(word: str, before: str, after: str) -> str:
         return "NOT"
     if word == "distinct" and before == "LPAR" and after not in ("RPAR", "COMMA", "COMPARE", "DOT"):
         return "DISTINCT"
-    if after == "LPAR":
-        return "FUNCTION"
-    return _LITERALS.get(word, "NAME")
+    if word in _LITERALS:
+        return _LITERALS[word]
+    return "FUNCTION" if after == "LPAR" else "NAME"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from omnigraph.model.diagnostics import suggest
@@ -45,8 +46,6 @@ def check_call(place: Place, node: ast.Call, check: Check) -> ir.Expression | No
 
 
 def _aggregate(place: Place, node: ast.Call, check: Check) -> ir.Expression | None:
-    from dataclasses import replace
-
     name = node.function.text
     if not place.aggregates:
         hint = f"use a block: {name} {{ … }} > 2" if name == "count" else f"use a block: {name}($x.p) {{ … }} > 2"
@@ -145,9 +144,7 @@ def _accepts(kind: Kind, argument: ir.Expression) -> bool:
     }.get(kind, False)
 
 
-def _result(
-    place: Place, function: Function, arguments: tuple[ir.Expression, ...], node: ast.Call
-) -> PropType | None:
+def _result(place: Place, function: Function, arguments: tuple[ir.Expression, ...], node: ast.Call) -> PropType | None:
     nullable = function.may_fail or any(argument.type.nullable for argument in arguments)
     if isinstance(function.result, PropType):
         result = function.result

@@ -32,9 +32,7 @@ def boolean(*parts: ir.Expression) -> PropType:
     return ir.BOOL.optional if any(part.type.nullable for part in parts) else ir.BOOL
 
 
-def compare(
-    place: Place, operator: str, left: ir.Expression, right: ir.Expression, span: Span
-) -> ir.Expression | None:
+def compare(place: Place, operator: str, left: ir.Expression, right: ir.Expression, span: Span) -> ir.Expression | None:
     """Check `left operator right`."""
     if isinstance(left.type, ir.NullValue) or isinstance(right.type, ir.NullValue):
         negated = " not" if operator == "!=" else ""
@@ -63,30 +61,26 @@ def _comparable(place: Place, kinds: Iterable[PropType], span: Span) -> bool:
     return True
 
 
-def _same_node(
-    place: Place, operator: str, left: ir.Entity, right: ir.Entity, span: Span
-) -> ir.Expression | None:
+def _same_node(place: Place, operator: str, left: ir.Entity, right: ir.Entity, span: Span) -> ir.Expression | None:
     if operator not in EQUALITY or isinstance(left.type, ir.PathValue) or isinstance(right.type, ir.PathValue):
         return place.error("T7", f"{operator!r} does not compare nodes or paths", span, "nodes compare by = and !=")
     if not set(left.type.types) & set(right.type.types):
-        return place.error(
-            "T7", f"{describe(left.type)} is never the same as {describe(right.type)}", span
-        )
+        return place.error("T7", f"{describe(left.type)} is never the same as {describe(right.type)}", span)
     return ir.SameNode(left.variable, right.variable, operator == "!=", boolean(left, right))
 
 
-def _member(
-    place: Place, item: ir.Expression, items: ir.Expression, negated: bool, span: Span
-) -> ir.Expression | None:
+def _member(place: Place, item: ir.Expression, items: ir.Expression, negated: bool, span: Span) -> ir.Expression | None:
     item_type, items_type = cast("PropType", item.type), cast("PropType", items.type)
     if not items_type.is_list or item_type.is_list:
         return place.error(
-            "T7", f"membership needs a single value and a list, not {describe(item_type)} and {describe(items_type)}", span
+            "T7",
+            f"membership needs a single value and a list, not {describe(item_type)} and {describe(items_type)}",
+            span,
         )
     empty = isinstance(items, ir.Literal) and items.value == ()
     if not empty and not same_scalar(item_type, items_type):
         return place.error("T7", f"a list of {items_type.scalar} holds no {describe(item_type)}", span)
-    if not _in_enum(place, item, items, span) or not _in_enum(place, items, item, span):
+    if not in_enum(place, item, items, span) or not in_enum(place, items, item, span):
         return None
     return ir.Member(item, items, negated, boolean(item, items))
 
@@ -107,7 +101,7 @@ def _scalars(
         return place.error(
             "T7", f"{describe(left_type)} cannot be compared with {describe(right_type)}", span, _cast_hint(left, right)
         )
-    if not _in_enum(place, left, right, span) or not _in_enum(place, right, left, span):
+    if not in_enum(place, left, right, span) or not in_enum(place, right, left, span):
         return None
     return ir.Compare(operator, left, right, boolean(left, right))
 
@@ -121,16 +115,14 @@ def _cast_hint(left: ir.Expression, right: ir.Expression) -> str | None:
     return None
 
 
-def _in_enum(place: Place, holder: ir.Expression, other: ir.Expression, span: Span) -> bool:
+def in_enum(place: Place, holder: ir.Expression, other: ir.Expression, span: Span) -> bool:
     """An enum compares as text, but a literal has to be one of its values."""
     values = cast("PropType", holder.type).enum_values
     if values is None or not isinstance(other, ir.Literal):
         return True
     for value in other.value if isinstance(other.value, tuple) else (other.value,):
         if value not in values:
-            place.error(
-                "T3", f"{value!r} is not one of {', '.join(values)}", span, suggest(str(value), values)
-            )
+            place.error("T3", f"{value!r} is not one of {', '.join(values)}", span, suggest(str(value), values))
             return False
     return True
 
@@ -175,7 +167,7 @@ def _literal_fits(place: Place, what: str, declared: PropType, value: ir.Literal
         hint = _cast_hint(ir.Property(None, what, declared), value)
         place.error("T3", f"{what} is {declared.required}, the value is {describe(kind)}", span, hint)
         return False
-    if not _in_enum(place, ir.Property(None, what, declared), value, span):
+    if not in_enum(place, ir.Property(None, what, declared), value, span):
         return False
     return _numbers_fit(place, what, declared, value, span)
 

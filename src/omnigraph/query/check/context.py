@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from omnigraph.model.diagnostics import Diagnostic
+from omnigraph.model.diagnostics import Findings as Collector
 from omnigraph.query import ir
 
 if TYPE_CHECKING:
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from omnigraph.schema.catalog import Catalog, EdgeType, NodeType
 
 
-class Findings:
+class Findings(Collector):
     """Collects what is wrong. A part that was reported is None from then on, and None is never reported."""
 
     def __init__(self) -> None:
-        self.diagnostics: list[Diagnostic] = []
+        super().__init__()
         self._anonymous = 0
 
     def error(self, code: str | None, message: str, span: Span, hint: str | None = None) -> None:
         """Report a mistake."""
-        self.diagnostics.append(Diagnostic(message, span, code, hint))
+        self.add(message, span, hint=hint, code=code)
 
     def anonymous(self) -> str:
         """Name an anonymous variable; `#` keeps it apart from every written name."""
@@ -39,10 +39,18 @@ class Scope:
     def __init__(self, outer: Scope | None = None) -> None:
         self.outer = outer
         self._own: dict[str, ir.VariableType | None] = {}
+        self._narrowed: dict[str, ir.VariableType] = {}
 
     def bind(self, name: str, kind: ir.VariableType | None) -> None:
-        """Add a variable of this clause list."""
+        """Add a variable of this clause list, or change what one stands for."""
         self._own[name] = kind
+
+    def narrow(self, name: str, kind: ir.VariableType) -> None:
+        """Say what a variable from outside is within this clause list."""
+        if name in self._own:
+            self._own[name] = kind
+        else:
+            self._narrowed[name] = kind
 
     def __contains__(self, name: str) -> bool:
         return name in self._own or (self.outer is not None and name in self.outer)
@@ -51,11 +59,17 @@ class Scope:
         """Give what a variable stands for; None if it is unknown or wrong."""
         if name in self._own:
             return self._own[name]
+        if name in self._narrowed:
+            return self._narrowed[name]
         return self.outer.find(name) if self.outer else None
 
     def own(self) -> tuple[ir.BoundVariable, ...]:
         """Give the variables this clause list introduces."""
         return tuple(ir.BoundVariable(name, kind) for name, kind in self._own.items() if kind is not None)
+
+    def bound(self) -> Iterator[tuple[str, ir.VariableType | None]]:
+        """Give the names this clause list introduces, wrong ones too."""
+        yield from self._own.items()
 
     def names(self) -> Iterator[str]:
         """Give every name in sight."""

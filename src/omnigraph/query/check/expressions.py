@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from omnigraph.model.diagnostics import suggest
 from omnigraph.model.types import INTEGER_BOUNDS, PropType, ScalarType
@@ -11,8 +10,12 @@ from omnigraph.query import ast, ir
 from omnigraph.query.check.calls import check_call
 from omnigraph.query.check.compare import boolean, compare, same_scalar
 from omnigraph.query.check.context import describe, properties_of
+from omnigraph.query.times import DATE_FORM, DATE_TIME_FORM, read_date, read_date_time
+from omnigraph.schema.catalog import EDGE_FIELDS, NODE_FIELDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from omnigraph.query.check.context import Place
 
 _EMPTY_LIST = PropType(ScalarType.STRING, is_list=True)
@@ -20,32 +23,7 @@ _EMPTY_LIST = PropType(ScalarType.STRING, is_list=True)
 
 def check_expression(place: Place, node: ast.Expression) -> ir.Expression | None:
     """Check any expression."""
-    match node:
-        case ast.Variable():
-            return _variable(place, node)
-        case ast.Literal():
-            return check_literal(place, node)
-        case ast.TimeLiteral():
-            return _time(place, node)
-        case ast.Access():
-            return check_access(place, node)
-        case ast.Identity():
-            return _identity(place, node)
-        case ast.Word():
-            return _word(place, node)
-        case ast.ListOf():
-            return _list(place, node)
-        case ast.Call():
-            return check_call(place, node, check_expression)
-        case ast.Prefix():
-            return _prefix(place, node)
-        case ast.Chain():
-            return _chain(place, node)
-        case ast.Comparison():
-            return _comparison(place, node)
-        case ast.NullTest():
-            operand = check_expression(place, node.operand)
-            return operand and ir.IsNull(operand, node.negated)
+    return _CHECKS[type(node)](place, node)
 
 
 def check_condition(place: Place, node: ast.Expression) -> ir.Expression | None:
@@ -121,7 +99,9 @@ def _identity(place: Place, node: ast.Identity) -> ir.Identity | None:
         kind = place.scope.find(variable)
         if kind is None:
             return None
-        fields = {ir.NodeValue: ("id",), ir.EdgeValue: ("id", "src", "dst")}.get(type(kind), ())
+        fields = (
+            () if isinstance(kind, ir.PathValue) else EDGE_FIELDS if isinstance(kind, ir.EdgeValue) else NODE_FIELDS
+        )
     if name not in fields:
         known = ", ".join(f"@{known}" for known in fields) or "none"
         return place.error("T6", f"there is no @{name} here", where, f"known: {known}")
@@ -133,9 +113,7 @@ def _word(place: Place, node: ast.Word) -> ir.Expression | None:
     if place.row is not None:
         return _row_property(place, node)
     if place.columns is None:
-        return place.error(
-            "T6", f"{node.name!r} is no value here", node.span, f"a variable is written ${node.name}"
-        )
+        return place.error("T6", f"{node.name!r} is no value here", node.span, f"a variable is written ${node.name}")
     if node.name not in place.columns:
         hint = suggest(node.name, place.columns) or f"a variable is written ${node.name}"
         return place.error("T6", f"there is no column {node.name!r}", node.span, hint)
@@ -148,7 +126,10 @@ def _row_property(place: Place, node: ast.Word) -> ir.Expression | None:
     assert row is not None
     if not place.row_is_readable:
         return place.error(
-            "T14", f"{node.name!r} is no value: an insert has no row to read", node.span, f"a parameter is written ${node.name}"
+            "T14",
+            f"{node.name!r} is no value: an insert has no row to read",
+            node.span,
+            f"a parameter is written ${node.name}",
         )
     if "src" in row.fields and node.name in ("from", "to"):
         return ir.Identity(None, ir.IdentityField.SRC if node.name == "from" else ir.IdentityField.DST)
@@ -185,15 +166,11 @@ def check_literal(place: Place, node: ast.Literal) -> ir.Literal | None:
 def _time(place: Place, node: ast.TimeLiteral) -> ir.Literal | None:
     try:
         if node.function == "date":
-            if len(node.text) != 10:
-                raise ValueError
-            return ir.Literal(date.fromisoformat(node.text), ir.DATE)
-        moment = datetime.fromisoformat(node.text)
+            return ir.Literal(read_date(node.text), ir.DATE)
+        return ir.Literal(read_date_time(node.text), ir.DATE_TIME)
     except ValueError:
-        form = "YYYY-MM-DD" if node.function == "date" else "YYYY-MM-DDTHH:MM:SSZ"
+        form = DATE_FORM if node.function == "date" else DATE_TIME_FORM
         return place.error("T3", f"{node.text!r} is not a {node.function}", node.span, f"write {form}")
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    return ir.Literal(moment, ir.DATE_TIME)
 
 
 def _list(place: Place, node: ast.ListOf) -> ir.Expression | None:
@@ -274,3 +251,28 @@ def arithmetic_type(kinds: tuple[PropType, ...], operators: tuple[str, ...]) -> 
     whole = all(kind.scalar.is_integer for kind in kinds) and "/" not in operators
     nullable = any(kind.nullable for kind in kinds) or "/" in operators or "%" in operators
     return PropType(ScalarType.I64 if whole else ScalarType.F64, nullable)
+
+
+def _null_test(place: Place, node: ast.NullTest) -> ir.Expression | None:
+    operand = check_expression(place, node.operand)
+    return operand and ir.IsNull(operand, node.negated)
+
+
+def _call(place: Place, node: ast.Call) -> ir.Expression | None:
+    return check_call(place, node, check_expression)
+
+
+_CHECKS: dict[type, Callable[[Place, Any], ir.Expression | None]] = {
+    ast.Variable: _variable,
+    ast.Literal: check_literal,
+    ast.TimeLiteral: _time,
+    ast.Access: check_access,
+    ast.Identity: _identity,
+    ast.Word: _word,
+    ast.ListOf: _list,
+    ast.Call: _call,
+    ast.Prefix: _prefix,
+    ast.Chain: _chain,
+    ast.Comparison: _comparison,
+    ast.NullTest: _null_test,
+}

@@ -58,9 +58,7 @@ def _target(place: Place, node: ast.Expression, code: str, what: str) -> ir.Prop
     if kind is None:
         return None
     if not isinstance(kind, ir.NodeValue):
-        return place.error(
-            "T23", f"${variable} is {describe(kind)}; only nodes are searched", node.variable.span
-        )
+        return place.error("T23", f"${variable} is {describe(kind)}; only nodes are searched", node.variable.span)
     known = properties_of(kind, place.catalog)
     if node.property.text not in known:
         return place.error(
