@@ -98,7 +98,7 @@ def _call(node: ast.Call) -> tuple[str, int]:
 
 def _prefix(node: ast.Prefix) -> tuple[str, int]:
     if node.operator == "not":
-        return f"not {print_expression(node.operand, _NOT)}", _NOT
+        return f"not {print_expression(node.operand, _UNARY)}", _NOT
     return f"-{print_expression(node.operand, _UNARY)}", _UNARY
 
 
