@@ -104,9 +104,10 @@ def _prefix(node: ast.Prefix) -> tuple[str, int]:
 
 def _chain(node: ast.Chain) -> tuple[str, int]:
     own = _CHAINS[node.operators[0]]
-    parts = [print_expression(node.operands[0], own + 1)]
+    inner = _NOT if own == _OR else own + 1  # few remember that `and` goes before `or`
+    parts = [print_expression(node.operands[0], inner)]
     for operator, operand in zip(node.operators, node.operands[1:], strict=True):
-        parts.append(f"{operator} {print_expression(operand, own + 1)}")
+        parts.append(f"{operator} {print_expression(operand, inner)}")
     return " ".join(parts), own
 
 
