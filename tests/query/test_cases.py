@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from tests.query.people import CASES, CATALOG
 
 from omnigraph.query import compile_queries, dump_query, format_queries, ir
+from tests.query.people import CASES, CATALOG
 
 FILES = sorted(CASES.glob("*.gq"))
 

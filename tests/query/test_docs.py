@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.query.test_rules import RULES
 
 from omnigraph.query import compile_queries, format_queries
 from omnigraph.query.functions import ALL_NAMES, UNITS
 from omnigraph.schema import compile_schema
+from tests.query.test_rules import RULES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "query-language.md").read_text(encoding="utf-8")
 (SCHEMA,) = re.findall(r"```pg\n(.*?)```", PAGE, re.DOTALL)
