@@ -1,8 +1,7 @@
 """Errors: exact places, several in one run, no follow-ups of one mistake."""
 
-from tests.query.people import CATALOG, failure, only
-
 from omnigraph.query import check_each, parse_queries
+from tests.query.people import CATALOG, failure, only
 
 SEVERAL = """\
 query a($x: Strng) {

@@ -1,10 +1,10 @@
 """What the language can say beyond its first version, and that old words keep their meaning."""
 
 import pytest
-from tests.query.people import CATALOG, match, read, write
 
 from omnigraph.query import compile_queries, ir
 from omnigraph.schema import compile_schema
+from tests.query.people import CATALOG, match, read, write
 
 # One clause each, over a person $p; all of them compile.
 CLAUSES = {

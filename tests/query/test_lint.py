@@ -1,8 +1,7 @@
 """The lint report."""
 
-from tests.query.people import CATALOG
-
 from omnigraph.query import SchemaSource, lint_queries
+from tests.query.people import CATALOG
 
 FILE = SchemaSource("file", "people.pg")
 READ = "query good() { match { $p: Person } return { $p.name } }"

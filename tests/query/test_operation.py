@@ -1,8 +1,7 @@
 """The descriptors that tools and clients read."""
 
-from tests.query.people import CATALOG, match, read, write
-
 from omnigraph.query import catalogue_entry, compile_queries, describe_operation
+from tests.query.people import CATALOG, match, read, write
 
 
 def _result(query) -> list[tuple[object, ...]]:

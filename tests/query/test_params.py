@@ -4,10 +4,10 @@ import json
 from datetime import UTC, date, datetime
 
 import pytest
-from tests.query.people import match
 
 from omnigraph.model.errors import BadRequest
 from omnigraph.query import CheckedRead, decode_params
+from tests.query.people import match
 
 GOOD = {
     "String": [("String", '"a"', "a")],

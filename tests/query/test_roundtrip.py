@@ -6,13 +6,13 @@ import time
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.query.people import CATALOG
-from tests.query.trees import queries
 
 from omnigraph.model.diagnostics import LanguageError
 from omnigraph.query import compile_queries, format_queries, parse_queries
 from omnigraph.query.format import print_queries
 from omnigraph.query.lexer import lex
+from tests.query.people import CATALOG
+from tests.query.trees import queries
 
 # Small examples find what large ones find, and shrinking trees of this size takes minutes.
 SLOW_OK = settings(

@@ -4,9 +4,9 @@ The place a finding points at is marked in the text: `«` stands before its firs
 """
 
 import pytest
-from tests.query.people import failure, only
 
 from omnigraph.query import parse_queries
+from tests.query.people import failure, only
 
 P = "match { $p: Person } return { $p.name }"
 
@@ -277,7 +277,12 @@ SYNTAX = {
     "unsupported escape": (_r('$p.name = "a«\\q"'), "unsupported escape"),
     "lone dollar": (_r("«$ = 1"), "a variable is '$' and a name"),
     "exclamation mark": (_r("«!($p.age = 1)"), "write != or not"),
-    "double equals": (_r("$p.age =«= 1"), "unexpected '='"),
+    "double equals": (_r("$p.age =«= 1"), "unexpected '=': expected an expression; write = once"),
+    "other not equal": (_r("$p.age <«> 1"), "write !="),
+    "ampersand": (_r("$p.age > 1 «& $p.age < 2"), "write and"),
+    "semicolon": (_r("$p.age > 1«; $p.age < 2"), "nothing separates clauses"),
+    "count of everything": (_r("", "count(«*) as n"), "name what is counted: count($x)"),
+    "keyword in upper case": (_r("", "$p.name «AS n"), "words of the language are in lower case: as"),
     "edge in upper case": (_r("$p «Knows $f"), "names start with a lower-case letter: knows"),
     "type in lower case": (_r("", parameters="$a: «string"), "type names start with an upper-case letter"),
     "query not closed": ("query q() { match { $p: Person } return { $p.name }«", "a '}' is missing"),

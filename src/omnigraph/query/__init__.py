@@ -2,6 +2,7 @@
 
 from omnigraph.query.catalogue import catalogue_entry
 from omnigraph.query.check.queries import CheckedFile, Outcome, check_each, check_queries, compile_queries
+from omnigraph.query.dump import dump_query
 from omnigraph.query.format import format_queries
 from omnigraph.query.ir import CheckedMutation, CheckedQuery, CheckedRead
 from omnigraph.query.lint import LintReport, SchemaSource, lint_queries
@@ -23,6 +24,7 @@ __all__ = [
     "compile_queries",
     "decode_params",
     "describe_operation",
+    "dump_query",
     "format_queries",
     "lint_queries",
     "parse_queries",

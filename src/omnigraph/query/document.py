@@ -82,7 +82,7 @@ def _head(query: ast.ParsedQuery) -> str:
 def _read(read: ast.Read) -> list[Item]:
     matched, returned, ordered = [section.span for section in read.sections] if read.sections else [ast.NOWHERE] * 3
     items = [
-        _braced("match {", [_clause(c) for c in read.match], matched, matched.start, stay_open=True),
+        _block("match {", read.match, matched, matched.start, "}"),
         _braced(
             "return distinct {" if read.distinct else "return {",
             [_projection(p) for p in read.projections],

@@ -126,20 +126,24 @@ def lex(text: str) -> Lexed:
     return Lexed(tokens, tuple(comments), tuple(problems))
 
 
+_MESSAGES = {
+    '"': "this string has no closing quote",
+    "/*": "this comment has no closing */",
+    "'": "strings are written in double quotes",
+    "$": "a variable is '$' and a name that starts with a lower-case letter or '_'",
+}
+_HINTS = {
+    "#": "comments start with //",
+    "!": "write != or not ( … )",
+    "&": "write and",
+    "|": "write or",
+    ";": "nothing separates clauses",
+}
+
+
 def _unreadable(found: str, span: Span) -> Diagnostic:
-    if found == '"':
-        return Diagnostic("this string has no closing quote", span)
-    if found == "/*":
-        return Diagnostic("this comment has no closing */", span)
-    if found == "#":
-        return Diagnostic("'#' is not part of the language", span, hint="comments start with //")
-    if found.startswith("'"):
-        return Diagnostic("strings are written in double quotes", span)
-    if found == "$":
-        return Diagnostic("a variable is '$' and a name that starts with a lower-case letter or '_'", span)
-    if found == "!":
-        return Diagnostic("'!' is not part of the language", span, hint="write != or not ( … )")
-    return Diagnostic(f"{found!r} is not part of the language", span)
+    message = _MESSAGES.get(found) or _MESSAGES.get(found[0]) or f"{found!r} is not part of the language"
+    return Diagnostic(message, span, hint=_HINTS.get(found))
 
 
 def _too_deep(tokens: list[Token]) -> Iterator[Diagnostic]:

@@ -98,15 +98,16 @@ def _call(node: ast.Call) -> tuple[str, int]:
 
 def _prefix(node: ast.Prefix) -> tuple[str, int]:
     if node.operator == "not":
-        return f"not {print_expression(node.operand, _NOT)}", _NOT
+        return f"not {print_expression(node.operand, _UNARY)}", _NOT
     return f"-{print_expression(node.operand, _UNARY)}", _UNARY
 
 
 def _chain(node: ast.Chain) -> tuple[str, int]:
     own = _CHAINS[node.operators[0]]
-    parts = [print_expression(node.operands[0], own + 1)]
+    inner = _NOT if own == _OR else own + 1  # few remember that `and` goes before `or`
+    parts = [print_expression(node.operands[0], inner)]
     for operator, operand in zip(node.operators, node.operands[1:], strict=True):
-        parts.append(f"{operator} {print_expression(operand, own + 1)}")
+        parts.append(f"{operator} {print_expression(operand, inner)}")
     return " ".join(parts), own
 
 

@@ -12,6 +12,7 @@ from omnigraph.query.walk import has_aggregate, parts, variables, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from omnigraph.model.diagnostics import Span
     from omnigraph.query.check.context import Place
@@ -103,10 +104,9 @@ _WORDS: dict[type, str] = {
 # -- grouping ------------------------------------------------------------------------------------------
 
 
-def check_groups(place: Place, columns: Iterable[ir.Column | None], spans: Iterable[Span]) -> None:
+def check_groups(place: Place, columns: Sequence[ir.Column | None], spans: Iterable[Span]) -> None:
     """Check the columns of a query that aggregates: T9."""
-    known = [column for column in columns if column is not None]
-    keys = [column.value for column in known if not has_aggregate(column.value)]
+    keys = {column.value for column in columns if column is not None and not has_aggregate(column.value)}
     for column, span in zip(columns, spans, strict=False):
         if column is None:
             continue
@@ -126,7 +126,7 @@ def is_group_key(value: ir.Expression) -> bool:
     return from_row and not ranks
 
 
-def is_grouped(value: ir.Expression, keys: Sequence[ir.Expression]) -> bool:
+def is_grouped(value: ir.Expression, keys: AbstractSet[ir.Expression]) -> bool:
     """Tell whether a value is the same for all rows of a group, or an aggregate over them."""
     if isinstance(value, ir.Aggregate | ir.ColumnRef | ir.Literal | ir.Parameter | ir.Now) or value in keys:
         return True
