@@ -201,7 +201,7 @@ def test_a_killed_write_happened_or_did_not(trial: Trial, written: Rows) -> None
         assert happened or not finished
         outcomes.add(happened)
 
-    assert trial.everywhere(check) > 8
+    assert trial.everywhere(check) >= 7
     assert outcomes == {True, False}
 
 

@@ -5,16 +5,28 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from omnigraph import __version__
-from omnigraph.cli import render
-from omnigraph.model.errors import BadRequest, InvalidUri, OmniGraphError, PreconditionFailed
-
-if TYPE_CHECKING:
-    from omnigraph.graph import Graph
+from omnigraph.cli import languages, render
+from omnigraph.cli.scope import (
+    ActorOption,
+    BranchOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    UriArgument,
+    UriOption,
+    YesOption,
+    address_of,
+    confirm_destruction,
+    echo,
+    open_scope,
+)
+from omnigraph.model.diagnostics import LanguageError
+from omnigraph.model.errors import BadRequest, OmniGraphError, PreconditionFailed
 
 app = typer.Typer(
     name="omnigraph",
@@ -27,51 +39,12 @@ branch_app = typer.Typer(help="Create, list and delete branches.", no_args_is_he
 commit_app = typer.Typer(help="Look at history.", no_args_is_help=True)
 app.add_typer(branch_app, name="branch")
 app.add_typer(commit_app, name="commit")
-
-UriArgument = Annotated[str | None, typer.Argument(help="Address of the graph.", metavar="URI")]
-UriOption = Annotated[str | None, typer.Option("--uri", help="Address of the graph.")]
-StoreOption = Annotated[str | None, typer.Option("--store", help="Address of the graph, as a flag.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-ActorOption = Annotated[str | None, typer.Option("--as", help="Actor recorded with the write.", metavar="ACTOR")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="Say less.")]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before a destructive act.")]
-BranchOption = Annotated[str, typer.Option("--branch", help="Branch to look at.")]
+app.command("lint")(languages.lint)
+app.command("fmt")(languages.fmt)
 
 _LEADING = {"--as": 1, "--store": 1, "--uri": 1, "--quiet": 0, "--yes": 0, "--json": 0}
 _DURATION = re.compile(r"^(\d+)([smhdw]?)$")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-
-
-def _graph(*addresses: str | None, actor: str | None = None) -> Graph:
-    from omnigraph.graph import open_graph
-
-    return open_graph(_address(*addresses), actor=actor)
-
-
-def _address(*addresses: str | None) -> str:
-    given = [address for address in addresses if address is not None]
-    if len(given) != 1:
-        what = "give the address of the graph once: as URI, --uri or --store"
-        raise BadRequest(what if not given else f"several addresses given; {what}")
-    if given[0].startswith(("http://", "https://")):
-        raise InvalidUri(given[0], "a served graph is addressed with --server")
-    return given[0]
-
-
-def _echo(verb: str, graph: Graph, quiet: bool) -> None:
-    if not quiet:
-        place = "remote" if "://" in graph.uri else "local"
-        render.err.print(f"omnigraph {verb} → {graph.uri} (direct, {place})", markup=False)
-
-
-def _confirm(graph: Graph, verb: str, yes: bool, as_json: bool) -> None:
-    """Destructive acts on a shared store want a yes."""
-    if "://" not in graph.uri or yes:
-        return
-    if as_json or not sys.stdin.isatty():
-        raise BadRequest(f"{verb} on {graph.uri} destroys data that others may use; pass --yes to go ahead")
-    if input(f"{verb} on {graph.uri}? type 'yes': ").strip().lower() not in {"y", "yes"}:
-        raise BadRequest("not confirmed; nothing was done")
 
 
 @app.command("version")
@@ -94,14 +67,10 @@ def init(
     del force
     from omnigraph.graph import init_graph
 
-    address = _address(uri, store)
+    address = address_of(uri, store)
     if schema is None:
         raise BadRequest("give the schema: omnigraph init --schema FILE URI")
-    try:
-        text = schema.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"cannot read the schema {schema}: {error}") from error
-    graph = init_graph(address, text, schema_name=str(schema), actor=actor)
+    graph = init_graph(address, languages.read_text(schema), schema_name=str(schema), actor=actor)
     render.out.print(f"initialized {graph.uri}", markup=False)
 
 
@@ -110,7 +79,7 @@ def snapshot(
     uri: UriArgument = None, branch: BranchOption = "main", store: StoreOption = None, as_json: JsonOption = False
 ) -> None:
     """Show what a branch holds now."""
-    document = render.snapshot_document(_graph(uri, store).snapshot(branch))
+    document = render.snapshot_document(open_scope(uri, store).snapshot(branch))
     if as_json:
         render.print_json(document)
         return
@@ -130,8 +99,8 @@ def branch_create(
     as_json: JsonOption = False,
 ) -> None:
     """Make a branch: a few rows, whatever the size of the graph."""
-    graph = _graph(uri, store, actor=actor)
-    _echo("branch create", graph, quiet)
+    graph = open_scope(uri, store, actor=actor)
+    echo("branch create", graph, quiet)
     graph.branches.create(name, source)
     if as_json:
         render.print_json({"uri": graph.uri, "from": source, "name": name, "actor_id": actor})
@@ -142,7 +111,7 @@ def branch_create(
 @branch_app.command("list")
 def branch_list(uri: UriOption = None, store: StoreOption = None, as_json: JsonOption = False) -> None:
     """List branches."""
-    names = [ref.name for ref in _graph(uri, store).branches.list()]
+    names = [ref.name for ref in open_scope(uri, store).branches.list()]
     if as_json:
         render.print_json({"branches": names})
     else:
@@ -161,9 +130,9 @@ def branch_delete(
     as_json: JsonOption = False,
 ) -> None:
     """Delete a branch."""
-    graph = _graph(uri, store, actor=actor)
-    _confirm(graph, f"branch delete {name}", yes, as_json)
-    _echo("branch delete", graph, quiet)
+    graph = open_scope(uri, store, actor=actor)
+    confirm_destruction(graph, f"branch delete {name}", yes, as_json)
+    echo("branch delete", graph, quiet)
     graph.branches.delete(name)
     if as_json:
         render.print_json({"uri": graph.uri, "name": name, "actor_id": actor})
@@ -176,7 +145,7 @@ def commit_list(
     uri: UriArgument = None, branch: BranchOption = "main", store: StoreOption = None, as_json: JsonOption = False
 ) -> None:
     """List the commits of a branch, newest first."""
-    commits = _graph(uri, store).commits.list(branch)
+    commits = open_scope(uri, store).commits.list(branch)
     if as_json:
         render.print_json({"commits": [render.commit_document(commit) for commit in commits]})
         return
@@ -192,7 +161,7 @@ def commit_show(
     as_json: JsonOption = False,
 ) -> None:
     """Show one commit."""
-    document = render.commit_document(_graph(uri, store).commits.show(commit_id))
+    document = render.commit_document(open_scope(uri, store).commits.show(commit_id))
     if as_json:
         render.print_json(document)
         return
@@ -213,11 +182,11 @@ def cleanup(
     as_json: JsonOption = False,
 ) -> None:
     """Reclaim old versions and garbage. Shows a preview unless confirmed."""
-    graph = _graph(uri, store)
+    graph = open_scope(uri, store)
     older_s, grace_s = _seconds("--older-than", older_than), _seconds("--grace", grace)
     if confirm:
-        _confirm(graph, "cleanup", yes, as_json)
-        _echo("cleanup", graph, quiet)
+        confirm_destruction(graph, "cleanup", yes, as_json)
+        echo("cleanup", graph, quiet)
     result = graph.cleanup(keep=keep, older_than_s=older_s, grace_s=grace_s, confirm=confirm)
     document = render.cleanup_document(graph.uri, keep, older_s, result, graph.snapshot().state)
     if not confirm:
@@ -254,7 +223,8 @@ def _fail(error: OmniGraphError, as_json: bool) -> NoReturn:
     if as_json:
         render.print_json({"error": error.message, "code": error.code})
     else:
-        render.err.print(f"error: {error.message}", markup=False)
+        text = error.render() if isinstance(error, LanguageError) else error.message
+        render.err.print(f"error: {text}", markup=False)
     sys.exit(4 if isinstance(error, PreconditionFailed) else 1)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from omnigraph.manifest import (
+    SCHEMAS,
     BranchRef,
     Collected,
     Commit,
@@ -25,7 +26,7 @@ from omnigraph.manifest import (
 from omnigraph.model.clock import SystemRuntime
 from omnigraph.model.errors import CorruptObject, NotAGraph
 from omnigraph.model.names import MAIN
-from omnigraph.schema import compile_schema, encode_catalog, schema_hash, table_schemas
+from omnigraph.schema import Catalog, compile_schema, decode_catalog, encode_catalog, schema_hash, table_schemas
 from omnigraph.storage.address import parse_address
 from omnigraph.storage.durable import DurabilityName, connect_durably
 from omnigraph.storage.meter import Meter
@@ -104,11 +105,19 @@ class Schema:
     @property
     def source(self) -> str:
         """The text it was written as."""
-        path = f"__schema/{self._repository.head_state(self._branch).schema_hash}"
+        return str(self._stored()["source"])
+
+    @property
+    def catalog(self) -> Catalog:
+        """What it declares."""
+        return decode_catalog(str(self._stored()["catalog"]).encode())
+
+    def _stored(self) -> dict[str, object]:
+        path = f"{SCHEMAS}/{self._repository.head_state(self._branch).schema_hash}"
         data = self._repository.parts.store.get(path)
         if data is None:
             raise CorruptObject(path, "it is missing")
-        return str(orjson.loads(data)["source"])
+        return orjson.loads(data)
 
 
 class Graph:

@@ -4,12 +4,13 @@ from omnigraph.manifest.collect import Collected, Retention, collect
 from omnigraph.manifest.plan import MustRestage, PublishPlan, Read, TableChange
 from omnigraph.manifest.publish import Published
 from omnigraph.manifest.refs import BranchRef, Point, TagRef
-from omnigraph.manifest.repository import Parts, Repository
+from omnigraph.manifest.repository import SCHEMAS, Parts, Repository
 from omnigraph.manifest.snapshot import Snapshot
 from omnigraph.manifest.state import Commit, State, TableState
 from omnigraph.manifest.txn import WriteTxn
 
 __all__ = [
+    "SCHEMAS",
     "BranchRef",
     "Collected",
     "Commit",
