@@ -238,6 +238,11 @@ def test_a_score_by_name_has_the_direction_written() -> None:
         assert query.order[0].descending is descending
 
 
+def test_a_column_made_from_an_aggregate_is_no_group_key() -> None:
+    query = read("match { $p: Person } return { $p.role as r, count($p) as n, n * 2 as m, concat(r, n) as label }")
+    assert [(c.name, c.aggregated) for c in query.columns] == [("r", False), ("n", True), ("m", True), ("label", True)]
+
+
 def test_binding_conditions_on_other_variables_become_filters() -> None:
     pattern = match("$p knows $f $x: Company { name: $f.name, founded: 3 }").pattern
     assert [len(scan.conditions) for scan in pattern.scans] == [0, 1]

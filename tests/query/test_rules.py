@@ -107,6 +107,7 @@ RULES = {
     "T7 aggregate in an aggregate": ("T7", _r("", "sum(«count($p)) as n"), "belongs into return or order"),
     "T7 order by a list": ("T7", _r("", rest="order { «$p.tags }"), "rows cannot be ordered by [String]"),
     "T7 order by a node": ("T7", _r("", rest="order { «$p }"), "order by its .@id or a property"),
+    "T6 column in an aggregate": ("T6", _r("", "count($p) as n, sum(«n) as s"), "'n' is no value here"),
     "T7 null as a column": ("T7", _r("", "«null as n"), "null alone has no type"),
     "T7 block against text": ("T7", _r('«count { $p knows $f } > "a"'), "I64 cannot be compared with String"),
     "T7 block in a list": ("T7", _r("«count { $p knows $f } not in [1]"), "does not compare the value of a block"),

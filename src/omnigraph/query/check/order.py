@@ -94,7 +94,7 @@ def check_order_scope(
     """Check that what orders the rows is still there after grouping (T9) or `distinct` (T28)."""
     if len(order) != len(read.order):
         return
-    keys = {column.value for column in columns if not has_aggregate(column.value)}
+    keys = {column.value for column in columns if not column.aggregated}
     values = {column.value for column in columns}
     for node, key in zip(read.order, order, strict=True):
         if grouped and not is_grouped(key.value, keys):
