@@ -68,7 +68,7 @@ def _target(place: Place, node: ast.Expression, code: str, what: str) -> ir.Prop
             node.property.span,
             suggest(node.property.text, known),
         )
-    declared = known[node.property.text]
+    declared = known[node.property.text].type
     return ir.Property(variable, node.property.text, declared.optional if kind.nullable else declared)
 
 
