@@ -68,6 +68,7 @@ CLAUSES = {
 
 RESULTS = {
     "distinct": "return distinct { $p.name }",
+    "distinct nodes by a property": "return distinct { $p } order { $p.name }",
     "offset": "return { $p.name } limit 3 offset 2",
     "offset alone": "return { $p.name } offset 2",
     "limit from a parameter": "return { $p.name } limit $n offset $m",
@@ -75,7 +76,7 @@ RESULTS = {
     "trailing comma": "return { $p.name, } order { $p.age, }",
     "order by an aggregate": "return { $p.name } order { count($p) desc, avg($p.age) }",
     "order by an alias": "return { $p.name, count($p) as n } order { n desc, $p.name }",
-    "order by a column name": "return { $p, $p.age as a } order { a, p }",
+    "order by a column name": "return { $p.name, count($p) } order { p }",
     "count distinct": "return { $p.role, count(distinct $p.name) as n }",
     "collect": "return { $p.role, collect($p.name) as names, collect(distinct $p.age) as ages }",
     "min and max of all ordered types": "return { min($p.born) as a, max($p.seen) as b, min($p.active) as c }",
@@ -235,6 +236,11 @@ def test_a_score_by_name_has_the_direction_written() -> None:
         query = read(f'match {{ $p: Person }} return {{ bm25($p.bio, "a") as s }} order {{ s {direction} }}')
         assert query.order[0].is_rank
         assert query.order[0].descending is descending
+
+
+def test_a_column_made_from_an_aggregate_is_no_group_key() -> None:
+    query = read("match { $p: Person } return { $p.role as r, count($p) as n, n * 2 as m, concat(r, n) as label }")
+    assert [(c.name, c.aggregated) for c in query.columns] == [("r", False), ("n", True), ("m", True), ("label", True)]
 
 
 def test_binding_conditions_on_other_variables_become_filters() -> None:

@@ -107,6 +107,10 @@ def test_nothing_stays_nothing() -> None:
     assert format_queries("  // only a comment  \n") == "// only a comment\n"
 
 
+def test_line_ends_of_any_system() -> None:
+    assert format_queries(UGLY.replace("\n", "\r\n")) == NEAT
+
+
 def test_a_text_that_does_not_parse_is_not_touched() -> None:
     with pytest.raises(LanguageError):
         format_queries("query a( {")

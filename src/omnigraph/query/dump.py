@@ -27,7 +27,8 @@ def _read(query: ir.CheckedRead) -> Iterator[str]:
     words = [word for word, is_so in (("distinct", query.distinct), ("grouped", query.grouped)) if is_so]
     yield " ".join(["return", *words])
     for column in query.columns:
-        yield f"{_STEP}{write_string(column.name)} = {dump_expression(column.value)} : {dump_type(column.type)}"
+        word = "key " * (query.grouped and not column.aggregated)
+        yield f"{_STEP}{word}{write_string(column.name)} = {dump_expression(column.value)} : {dump_type(column.type)}"
     if query.order:
         yield "order"
         for key in query.order:

@@ -112,7 +112,7 @@ def _condition(place: Place, declared: Declared, pair: ast.PropertyValue) -> ir.
         return place.error("T2", f"{describe(declared.kind)} has no property {name.text!r}", name.span, hint)
     if value is None:
         return None
-    kind = known[name.text]
+    kind = known[name.text].type
     if not _can_equal(place, name.text, kind, value, pair.value):
         return None
     stored = ir.Property(declared.name, name.text, kind)

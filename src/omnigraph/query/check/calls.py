@@ -52,7 +52,7 @@ def _aggregate(place: Place, node: ast.Call, check: Check) -> ir.Expression | No
         return place.error("T7", f"{name}() belongs into return or order", node.span, hint)
     if len(node.arguments) != 1:
         return place.error("T26", f"{name}() takes one argument", node.span)
-    argument = check(replace(place, aggregates=False), node.arguments[0])
+    argument = check(replace(place, aggregates=False, columns=None), node.arguments[0])
     if argument is None:
         return None
     kind = aggregate_type(place, name, argument, node)

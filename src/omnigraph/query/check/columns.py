@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from omnigraph.model.types import PropType
 from omnigraph.query import ast, ir
 from omnigraph.query.check.expressions import check_expression
-from omnigraph.query.walk import has_aggregate, parts, variables, walk
+from omnigraph.query.walk import parts, variables, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from omnigraph.model.diagnostics import Span
@@ -29,8 +29,16 @@ def check_columns(place: Place, projections: Sequence[ast.Projection]) -> dict[s
             _report_twice(place, name, node)
             continue
         operation_name = node.alias.text if node.alias else operation_name_of(value) if value else name
-        columns[name] = value and ir.Column(name, operation_name, value)
+        columns[name] = value and ir.Column(name, operation_name, value, _is_aggregated(value, columns))
     return columns
+
+
+def _is_aggregated(value: ir.Expression, columns: Mapping[str, ir.Column | None]) -> bool:
+    for part in walk(value):
+        column = columns.get(part.name) if isinstance(part, ir.ColumnRef) else None
+        if isinstance(part, ir.Aggregate) or (column is not None and column.aggregated):
+            return True
+    return False
 
 
 def _report_twice(place: Place, name: str, node: ast.Projection) -> None:
@@ -106,11 +114,11 @@ _WORDS: dict[type, str] = {
 
 def check_groups(place: Place, columns: Sequence[ir.Column | None], spans: Iterable[Span]) -> None:
     """Check the columns of a query that aggregates: T9."""
-    keys = {column.value for column in columns if column is not None and not has_aggregate(column.value)}
+    keys = {column.value for column in columns if column is not None and not column.aggregated}
     for column, span in zip(columns, spans, strict=False):
         if column is None:
             continue
-        if column.value in keys:
+        if not column.aggregated:
             if not is_group_key(column.value):
                 place.error("T9", f"{column.name!r} is no group key beside an aggregate", span, "leave it out")
         elif not is_grouped(column.value, keys):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from omnigraph.model.diagnostics import Span
     from omnigraph.model.types import PropType
-    from omnigraph.schema.catalog import Catalog, EdgeType, NodeType
+    from omnigraph.schema.catalog import Catalog, EdgeType, NodeType, Property
 
 
 class Findings(Collector):
@@ -100,7 +100,7 @@ class Place:
         self.findings.error(code, message, span, hint)
 
 
-def properties_of(kind: ir.VariableType, catalog: Catalog) -> Mapping[str, PropType]:
+def properties_of(kind: ir.VariableType, catalog: Catalog) -> Mapping[str, Property]:
     """Give the properties that can be read from a variable."""
     if isinstance(kind, ir.NodeValue):
         owner = catalog.interface(kind.interface) if kind.interface else catalog.node(kind.types[0])
@@ -109,7 +109,7 @@ def properties_of(kind: ir.VariableType, catalog: Catalog) -> Mapping[str, PropT
     else:
         return {}
     assert owner is not None
-    return {name: declared.type for name, declared in owner.properties_by_name.items()}
+    return owner.properties_by_name
 
 
 def describe(kind: ir.ValueType) -> str:

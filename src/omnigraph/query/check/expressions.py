@@ -81,7 +81,7 @@ def check_access(place: Place, node: ast.Access) -> ir.Property | None:
         if prop in ("id", "src", "dst"):
             hint = f"write ${name}.@{prop}"
         return place.error("T6", f"{describe(kind)} has no property {prop!r}", node.property.span, hint)
-    declared = known[prop]
+    declared = known[prop].type
     return ir.Property(name, prop, declared.optional if kind.nullable else declared)
 
 

@@ -36,8 +36,9 @@ def _key(place: Place, node: ast.OrderKey, columns: Mapping[str, ir.Column | Non
     if value is None:
         return None
     kind = value.type
-    if isinstance(kind, PropType) and (kind.is_list or kind.is_vector):
-        return place.error("T7", f"rows cannot be ordered by {describe(kind)}", node.span)
+    if not isinstance(kind, PropType) or kind.is_list or kind.is_vector:
+        hint = "order by its .@id or a property" if isinstance(kind, ir.NodeValue) else None
+        return place.error("T7", f"rows cannot be ordered by {describe(kind)}", node.span, hint)
     if isinstance(value, ir.ColumnRef):
         column = columns[value.name]
         if column is not None and isinstance(column.value, ir.Nearest | ir.TextScore | ir.Fusion):
@@ -93,12 +94,12 @@ def check_order_scope(
     """Check that what orders the rows is still there after grouping (T9) or `distinct` (T28)."""
     if len(order) != len(read.order):
         return
-    keys = {column.value for column in columns if not has_aggregate(column.value)}
+    keys = {column.value for column in columns if not column.aggregated}
     values = {column.value for column in columns}
     for node, key in zip(read.order, order, strict=True):
         if grouped and not is_grouped(key.value, keys):
             place.error("T9", "this key differs within a group", node.span, "order by a column or an aggregate")
-        elif read.distinct and not isinstance(key.value, ir.ColumnRef) and key.value not in values:
+        elif read.distinct and not is_grouped(key.value, values):
             place.error("T28", "distinct rows are ordered by what they return", node.span, "return this value too")
 
 

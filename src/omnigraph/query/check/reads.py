@@ -8,7 +8,7 @@ from omnigraph.query import ast, ir
 from omnigraph.query.check.columns import check_columns, check_groups
 from omnigraph.query.check.order import check_amount, check_fusion, check_order, check_order_scope
 from omnigraph.query.check.patterns import check_pattern
-from omnigraph.query.walk import blocks, has_aggregate
+from omnigraph.query.walk import blocks
 
 if TYPE_CHECKING:
     from omnigraph.query.check.context import Place
@@ -22,7 +22,7 @@ def check_read(
     by_name = check_columns(place, read.projections)
     order, order_aggregates = check_order(place, read, by_name)
     columns = tuple(column for column in by_name.values() if column is not None)
-    grouped = order_aggregates or any(has_aggregate(column.value) for column in columns)
+    grouped = order_aggregates or any(column.aggregated for column in columns)
     if grouped and len(by_name) == len(read.projections):
         check_groups(place, tuple(by_name.values()), [node.span for node in read.projections])
     check_order_scope(place, read, order, columns, grouped=grouped)

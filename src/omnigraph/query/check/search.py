@@ -8,6 +8,7 @@ from omnigraph.model.diagnostics import suggest
 from omnigraph.model.types import PropType, ScalarType
 from omnigraph.query import ast, ir
 from omnigraph.query.check.context import describe, properties_of
+from omnigraph.query.walk import variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,16 +68,24 @@ def _target(place: Place, node: ast.Expression, code: str, what: str) -> ir.Prop
             node.property.span,
             suggest(node.property.text, known),
         )
-    declared = known[node.property.text]
+    declared = known[node.property.text].type
     return ir.Property(variable, node.property.text, declared.optional if kind.nullable else declared)
+
+
+def _constant(place: Place, node: ast.Expression, check: Check, code: str) -> ir.Expression | None:
+    """What is looked for is the same for every row: an index answers one question at a time."""
+    found = check(place, node)
+    if found is not None and any(variables(found)):
+        return place.error(code, "what is looked for cannot depend on the row", node.span, "use a parameter or literal")
+    return found
 
 
 def _text(place: Place, node: ast.Call, check: Check) -> ir.Expression | None:
     name = node.function.text
     code = _CODES[name]
     target = _target(place, node.arguments[0], code, name)
-    query = check(place, node.arguments[1])
-    edits = check(place, node.arguments[2]) if len(node.arguments) == 3 else None
+    query = _constant(place, node.arguments[1], check, code)
+    edits = _constant(place, node.arguments[2], check, code) if len(node.arguments) == 3 else None
     if target is None or query is None or (edits is None and len(node.arguments) == 3):
         return None
     if target.type.scalar is not ScalarType.STRING or target.type.is_list:
@@ -111,7 +120,7 @@ def _is_integer(found: ir.Expression) -> bool:
 
 def _nearest(place: Place, node: ast.Call, check: Check) -> ir.Nearest | None:
     target = _target(place, node.arguments[0], "T15", "nearest")
-    query = check(place, node.arguments[1])
+    query = _constant(place, node.arguments[1], check, "T15")
     if target is None or query is None:
         return None
     if not target.type.is_vector:
@@ -136,7 +145,8 @@ def _nearest(place: Place, node: ast.Call, check: Check) -> ir.Nearest | None:
 
 
 def _fusion(place: Place, node: ast.Call, check: Check) -> ir.Fusion | None:
-    found = [check(place, argument) for argument in node.arguments]
+    found = [check(place, argument) for argument in node.arguments[:2]]
+    found += [_constant(place, argument, check, "T21") for argument in node.arguments[2:]]
     if any(argument is None for argument in found):
         return None
     first, second = found[:2]

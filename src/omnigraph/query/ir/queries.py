@@ -24,11 +24,15 @@ class QueryParameter:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A result column. `operation_name` is the name the operation descriptor uses for it."""
+    """A result column. `operation_name` is the name the operation descriptor uses for it.
+
+    `aggregated`: its value comes from a group of rows, by an aggregate or by a column with one.
+    """
 
     name: str
     operation_name: str
     value: Expression
+    aggregated: bool = False
 
     @property
     def type(self) -> ValueType:
@@ -62,7 +66,7 @@ class TypeUse:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRead:
-    """A query that reads. `grouped`: aggregates are computed per combination of the columns without one."""
+    """A query that reads. If `grouped`, rows are grouped by all columns that are not aggregated."""
 
     name: str
     parameters: tuple[QueryParameter, ...]
