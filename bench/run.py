@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import omnigraph as og
+from bench import languages
 
 SCHEMA = "node Person {\n    name: String @key\n    age: I32?\n}\n"
 PERSON = "node:Person"
@@ -88,6 +89,7 @@ def main() -> int:
                 broken |= ratio > bound
                 table.add_row(what, figures, f"{ratio:.2f}", f"≤ {bound:g}", style="red" if ratio > bound else "")
     Console(highlight=False).print(table)
+    languages.main()
     return 1 if broken else 0
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from omnigraph.schema import Finding, compile_schema, lint_schema
+from omnigraph.model.findings import Finding
+from omnigraph.schema import compile_schema, lint_schema
 
 CASES = {
     "nothing to say": ('node A { x: I32 @key } edge E: A -> A @card(0..1) @description("e")', []),
@@ -97,7 +98,7 @@ def test_findings_about_a_migration() -> None:
         node C @rename_from("B") {}
         node D @rename_from("Bb") {}
     """
-    assert [(f.severity, f.code, f.type_name, f.property) for f in lint_schema(after, previous=before)] == [
+    assert [(f.severity, f.code, f.type_name, f.property_name) for f in lint_schema(after, previous=before)] == [
         ("error", "OG-MF-103", "A", "new"),
         ("error", "OG-MF-106", "A", "x"),
         ("error", "S301", "C", None),

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from omnigraph.model.diagnostics import LanguageError
 from omnigraph.schema import compile_schema
 from omnigraph.schema.catalog import Embed, IndexKind, NodeType
 from omnigraph.schema.constraints import Cardinality, Index, Key, Range, Unique
@@ -155,3 +156,8 @@ def test_defaults_are_stored_as_the_type_has_them(declared: str, written: str, s
     default = node(f"x: {declared} @default({written})").properties_by_name["x"].default
     assert default == stored
     assert type(default) is type(stored)
+
+
+def test_a_default_too_large_for_f32_is_refused() -> None:
+    with pytest.raises(LanguageError, match="does not fit in F32"):
+        compile_schema("node N {\n    x: F32? @default(1000000000000000000000000000000000000000.0)\n}\n")

@@ -16,8 +16,8 @@ from omnigraph.model.errors import BadRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from omnigraph.model.findings import Finding
     from omnigraph.query import LintReport
-    from omnigraph.schema import Finding
 
 SUFFIXES = (".pg", ".gq")
 
@@ -95,8 +95,8 @@ def _lint(uri: str | None, store: str | None, query: Path | None, schema: Path |
 
 def _print_report(linted: _Linted, document: dict[str, Any]) -> None:
     for result in linted.queries.results if linted.queries else ():
-        if result.error is not None:
-            render.out.print(result.error, markup=False)
+        if result.problem is not None:
+            render.out.print(result.problem.render(), markup=False)
         for warning in result.warnings:
             render.out.print(f"warning: query {result.name}: {warning}", markup=False)
     for finding in document["findings"]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from omnigraph.model.diagnostics import LanguageError, Severity
+from omnigraph.model.diagnostics import LanguageError
+from omnigraph.model.findings import Finding, in_order
 from omnigraph.query import ast
 from omnigraph.query.check.queries import TYPE_ERROR, Outcome, check_each
 from omnigraph.query.operation import describe_operation
@@ -14,14 +15,13 @@ from omnigraph.query.parse import parse_queries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from omnigraph.model.diagnostics import SourceText
+    from omnigraph.model.diagnostics import Severity, SourceText
     from omnigraph.schema.catalog import Catalog, NodeType
 
 Status = Literal["ok", "error"]
 
 UNPARSABLE = "Q000"
 NEVER_UPDATED = "L201"
-_RANKS: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,42 +37,24 @@ class SchemaSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """Something about the file as a whole."""
-
-    severity: Severity
-    code: str
-    message: str
-    type_name: str | None = None
-    property_name: str | None = None
-    query_names: tuple[str, ...] = ()
-
-    @property
-    def sort_key(self) -> tuple[int, str, str, str]:
-        """Give the order of findings: severity, type, property, message."""
-        return _RANKS[self.severity], self.type_name or "", self.property_name or "", self.message
-
-    def to_json(self) -> dict[str, object]:
-        """Give the JSON form."""
-        data: dict[str, object] = {"severity": self.severity, "code": self.code, "message": self.message}
-        more = {"type_name": self.type_name, "property": self.property_name, "query_names": list(self.query_names)}
-        return data | {key: value for key, value in more.items() if value}
-
-
-@dataclass(frozen=True, slots=True)
 class QueryResult:
     """What became of one query."""
 
     name: str
     kind: Literal["read", "mutation"]
     warnings: tuple[str, ...] = ()
-    error: str | None = None
+    problem: LanguageError | None = None
     operation: dict[str, object] | None = None
+
+    @property
+    def error(self) -> str | None:
+        """Give what is wrong with it, one line for each mistake."""
+        return None if self.problem is None else self.problem.message
 
     @property
     def status(self) -> Status:
         """Tell whether the query can run."""
-        return "ok" if self.error is None else "error"
+        return "ok" if self.problem is None else "error"
 
     def to_json(self) -> dict[str, object]:
         """Give the JSON form."""
@@ -130,8 +112,8 @@ def lint_queries(text: str, catalog: Catalog, query_path: str, schema_source: Sc
     except LanguageError as error:
         return LintReport(schema_source, query_path, (), (Finding("error", UNPARSABLE, error.message),))
     results = tuple(_result(outcome, parsed.source) for outcome in check_each(parsed, catalog))
-    findings = sorted(_never_updated(parsed.queries, catalog), key=lambda finding: finding.sort_key)
-    return LintReport(schema_source, query_path, results, tuple(findings))
+    findings = in_order(_never_updated(parsed.queries, catalog))
+    return LintReport(schema_source, query_path, results, findings)
 
 
 def _result(outcome: Outcome, source: SourceText) -> QueryResult:
@@ -140,9 +122,9 @@ def _result(outcome: Outcome, source: SourceText) -> QueryResult:
     warnings = ()
     if is_mutation and not query.parameters:
         warnings = ("this mutation has no parameters, so it writes the same every time",)
-    error = LanguageError(TYPE_ERROR, source, outcome.diagnostics).message if outcome.diagnostics else None
+    problem = LanguageError(TYPE_ERROR, source, outcome.diagnostics) if outcome.diagnostics else None
     operation = None if outcome.checked is None else describe_operation(outcome.checked)
-    return QueryResult(query.name.text, "mutation" if is_mutation else "read", warnings, error, operation)
+    return QueryResult(query.name.text, "mutation" if is_mutation else "read", warnings, problem, operation)
 
 
 # -- L201 ----------------------------------------------------------------------------------------------

@@ -7,14 +7,13 @@ from omnigraph.schema.codec import decode_catalog, encode_catalog, schema_hash
 from omnigraph.schema.evolve import MigrationPlan, plan_migration
 from omnigraph.schema.format import format_schema
 from omnigraph.schema.keys import InvalidKey, canonical_id, canonical_text, derive_id, derive_ids
-from omnigraph.schema.lint import Finding, lint_schema
+from omnigraph.schema.lint import lint_schema
 from omnigraph.schema.parse import parse
 from omnigraph.schema.printer import print_schema
 
 __all__ = [
     "Catalog",
     "EdgeType",
-    "Finding",
     "InterfaceType",
     "InvalidKey",
     "MigrationPlan",

@@ -64,7 +64,7 @@ def _float(value: Literal) -> float:
 
 def _float32(value: Literal) -> float:
     try:
-        return struct.unpack("f", struct.pack("f", _float(value)))[0]
+        return struct.unpack("<f", struct.pack("<f", _float(value)))[0]
     except OverflowError:
         raise UnfitDefault(f"{value!r} does not fit in F32") from None
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
-from omnigraph.model.diagnostics import LanguageError, Severity
+from omnigraph.model.diagnostics import LanguageError
+from omnigraph.model.findings import Finding, in_order
 from omnigraph.schema import ast
 from omnigraph.schema.annotations import ONCE
 from omnigraph.schema.catalog import EDGE_ENDS, EdgeType, NodeType
@@ -32,25 +32,7 @@ OLD_SPELLING = "S206"
 RENAME_UNCLEAR = "S301"
 RENAME_UNUSED = "S302"
 
-_SEVERITIES = get_args(Severity)
 _TEXT_ANNOTATIONS = ("description", "instruction", "rename_from", "embed")
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One remark, in the shape that linting queries has, too."""
-
-    severity: Severity
-    code: str
-    message: str
-    type_name: str | None = None
-    property: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Give the form that clients read; what is not known is left out."""
-        written = {"severity": self.severity, "code": self.code, "message": self.message}
-        places = {"type_name": self.type_name, "property": self.property}
-        return {**written, **{name: value for name, value in places.items() if value is not None}}
 
 
 def lint_schema(text: str, name: str = "<schema>", previous: Catalog | None = None) -> tuple[Finding, ...]:
@@ -65,12 +47,7 @@ def lint_schema(text: str, name: str = "<schema>", previous: Catalog | None = No
         found += (*_redundant(table), *_never_written(table), *_refused_defaults(table))
     if previous is not None:
         found += _migration(previous, text, name)
-    return tuple(sorted(found, key=_order))
-
-
-def _order(finding: Finding) -> tuple[int, str, str, str]:
-    place = (finding.type_name or "", finding.property or "")
-    return (_SEVERITIES.index(finding.severity), *place, finding.message)
+    return in_order(found)
 
 
 # -- rules on the catalog ------------------------------------------------------------------------------
