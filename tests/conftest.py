@@ -1,6 +1,6 @@
 """Servers that tests ask for by name; each starts when first asked for, once per worker process."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -52,3 +52,27 @@ def s3_env(s3_server: S3Endpoint, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     for name, value in s3_server.env.items():
         monkeypatch.setenv(name, value)
     return s3_server.env
+
+
+# -- figures -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Say a measured figure; it is printed at the end of the run, also from worker processes."""
+    return lambda text: request.node.user_properties.append(("figure", text))
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    lines = [
+        text
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, text in report.user_properties
+        if name == "figure"
+    ]
+    if lines:
+        terminalreporter.section("figures")
+        for line in lines:
+            terminalreporter.line(line)

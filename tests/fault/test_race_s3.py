@@ -13,7 +13,7 @@ from tests.support.graphs import append, ids_of, make, reopen, upsert
 if TYPE_CHECKING:
     from tests.support import SeaweedServer
 
-pytestmark = [pytest.mark.s3, pytest.mark.slow]
+pytestmark = [pytest.mark.s3, pytest.mark.slow, pytest.mark.xdist_group("race")]
 
 WORKERS, COMMITS = 16, 25
 FEW_COMMITS = 5
@@ -57,7 +57,7 @@ def race(
 
 
 @pytest.mark.parametrize(("write", "commits"), [("append", COMMITS), ("upsert", FEW_COMMITS)])
-def test_many_processes_on_one_branch(seaweed: SeaweedServer, capsys, write: str, commits: int) -> None:
+def test_many_processes_on_one_branch(seaweed: SeaweedServer, figure, write: str, commits: int) -> None:
     uri, options = f"s3://{seaweed.bucket()}/g.omni", seaweed.storage_options
     make(uri, options)
     started_s = time.perf_counter()
@@ -68,10 +68,11 @@ def test_many_processes_on_one_branch(seaweed: SeaweedServer, capsys, write: str
     fresh = reopen(uri, options)
     assert sorted(commit.id for commit in fresh.commits() if commit.operation != "init") == sorted(acknowledged)
     assert ids_of(fresh) == sorted(key for _, key, *_ in told)
-    with capsys.disabled():
-        slowest_s, losses = max(one[2] for one in told), sum(one[3] for one in told)
-        print(f"\n{WORKERS} processes x {commits} {write}s on SeaweedFS: {took_s:.1f} s with their start, ", end="")
-        print(f"slowest commit {slowest_s:.2f} s, races lost {losses}")
+    slowest_s, losses = max(one[2] for one in told), sum(one[3] for one in told)
+    figure(
+        f"{WORKERS} processes x {commits} {write}s to one branch on SeaweedFS: {took_s:.1f} s with their start, "
+        f"slowest commit {slowest_s:.2f} s, races lost {losses}"
+    )
 
 
 def test_each_commit_adds_its_row_to_all_before_it(seaweed: SeaweedServer) -> None:

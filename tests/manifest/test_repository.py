@@ -332,7 +332,8 @@ def race(uri: str, workers: int, commits: int, branches: list[str]) -> tuple[dic
 
 
 @pytest.mark.slow
-def test_sixteen_processes_on_one_branch_on_disk(tmp_path, capsys) -> None:
+@pytest.mark.xdist_group("race")
+def test_sixteen_processes_on_one_branch_on_disk(tmp_path, figure) -> None:
     uri = str(tmp_path / "g.omni")
     repository = make(uri)
     acknowledged, slowest, losses = race(uri, 16, 25, ["main"])
@@ -340,11 +341,11 @@ def test_sixteen_processes_on_one_branch_on_disk(tmp_path, capsys) -> None:
     assert ids_of(repository) == sorted(acknowledged.values())
     lineage = [commit.id for commit in repository.commits()][:-1]
     assert sorted(lineage) == sorted(acknowledged)
-    with capsys.disabled():
-        print(f"\n16 processes x 25 commits on disk: slowest {slowest:.2f} s, races lost {losses}")
+    figure(f"16 processes x 25 commits to one branch on disk: slowest commit {slowest:.2f} s, races lost {losses}")
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("race")
 def test_sixteen_processes_on_sixteen_branches_never_retry(tmp_path) -> None:
     uri = str(tmp_path / "g.omni")
     repository = make(uri)

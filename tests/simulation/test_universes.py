@@ -149,12 +149,12 @@ DEFECTS: tuple[Callable[[], contextlib.AbstractContextManager[None]], ...] = (
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.__name__)
-def test_a_planted_defect_is_found(defect: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
+def test_a_planted_defect_is_found(defect: Callable[[], contextlib.AbstractContextManager[None]], figure) -> None:
     with defect():
         for seed in range(SEEDS_TO_BITE):
             try:
                 simulate(seed)
             except Violation as found:
-                print(f"{defect.__name__}: seed {seed}: {found}")
+                figure(f"planted defect {defect.__name__}: found by seed {seed}: {found}")
                 return
     pytest.fail(f"{SEEDS_TO_BITE} universes did not notice")
