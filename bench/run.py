@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -15,6 +14,8 @@ from rich.table import Table
 
 import omnigraph as og
 from bench import languages
+from bench.latency import local_floor, round_trips
+from bench.timing import Line, add_line, timed_ms
 
 SCHEMA = "node Person {\n    name: String @key\n    age: I32?\n}\n"
 PERSON = "node:Person"
@@ -31,12 +32,7 @@ def append(*names: str):
 
 
 def milliseconds(act: Callable[[], object], times: int) -> float:
-    took: list[float] = []
-    for _ in range(times):
-        started_s = time.perf_counter()
-        act()
-        took.append((time.perf_counter() - started_s) * 1000)
-    return median(took)
+    return median(timed_ms(act, times))
 
 
 class Names:
@@ -50,8 +46,7 @@ class Names:
         return f"n{self.count}"
 
 
-def commits(folder: Path) -> list[tuple[str, str, float, float]]:
-    """What, figures, ratio, its bound."""
+def commits(folder: Path) -> list[Line]:
     name = Names()
     g = og.init(folder / "depth.omni", SCHEMA)
     g.write(append(name()))
@@ -71,7 +66,7 @@ def commits(folder: Path) -> list[tuple[str, str, float, float]]:
     ]
 
 
-def branches(folder: Path) -> list[tuple[str, str, float, float]]:
+def branches(folder: Path) -> list[Line]:
     name = Names()
     few = og.init(folder / "few.omni", SCHEMA)
     many = og.init(folder / "many.omni", "".join(f"node T{n} {{\n    name: String @key\n}}\n" for n in range(100)))
@@ -82,15 +77,12 @@ def branches(folder: Path) -> list[tuple[str, str, float, float]]:
 
 def main() -> int:
     table = Table("what", "figures", "ratio", "bound", box=None)
-    broken = False
     with tempfile.TemporaryDirectory() as folder:
-        for measure in (commits, branches):
-            for what, figures, ratio, bound in measure(Path(folder)):
-                broken |= ratio > bound
-                table.add_row(what, figures, f"{ratio:.2f}", f"≤ {bound:g}", style="red" if ratio > bound else "")
+        lines = [line for measure in (commits, branches, local_floor) for line in measure(Path(folder))]
+    broken = [add_line(table, line) for line in (*lines, *round_trips())]
     Console(highlight=False).print(table)
     languages.main()
-    return 1 if broken else 0
+    return 1 if any(broken) else 0
 
 
 if __name__ == "__main__":

@@ -1,10 +1,38 @@
 """Servers that tests ask for by name; each starts when first asked for, once per worker process."""
 
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support import CarelessServer, CountingProxy, MinistackServer, S3Endpoint, SeaweedServer
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with Spark share one worker process, and so one session."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark() -> "Iterator[SparkSession]":
+    """Spark in this process, with workers that see these sources and the tests."""
+    from omnigraph.pipeline.config import SparkConfig
+    from omnigraph.pipeline.session import spark_session
+
+    root = Path(__file__).parent.parent
+    path = os.pathsep.join([str(root / "src"), str(root)])
+    conf = {"spark.executorEnv.PYTHONPATH": path, "spark.sql.shuffle.partitions": "2"}
+    session = spark_session(config=SparkConfig("local[2, 4]", conf=conf))
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="session")

@@ -126,7 +126,8 @@ def test_no_permission(omnigraph: Command) -> None:
             path.chmod(0o555 if path.is_dir() else 0o444)
         before = files(root)
         command = [sys.executable, "-c", AS_NOBODY, "branch", "create", "b", "--uri", str(root)]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        env = {**os.environ, "OMNIGRAPH_HOME": name}  # root's own is not theirs to read
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=env)
         assert ran.returncode == 1
         assert "permission" in ran.stderr.splitlines()[-1]
         assert "Traceback" not in ran.stderr

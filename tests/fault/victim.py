@@ -14,10 +14,30 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from omnigraph.graph import Graph
 from omnigraph.manifest import Repository, Retention, collect
-from omnigraph.storage import handles, tables
+from omnigraph.storage import handles, reshape, tables
 from omnigraph.storage.store import ObjectStoreStore
 from tests.support.graphs import append, reopen, upsert
+from tests.support.social import EVOLVED
+
+MUTATION = """
+query grow() {
+  insert Person { name: "eve", age: 5 }
+  insert Knows { from: "eve", to: "ada" }
+  update Person set { age: age + 1 } where name = "bob"
+}
+"""
+RECORDS: list[dict[str, Any]] = [
+    {"type": "Person", "data": {"name": "eve", "age": 5}},
+    {"type": "Person", "data": {"name": "bob", "age": 21}},
+    {"edge": "Knows", "from": "eve", "to": "ada"},
+]
+
+
+def graph(repo: Repository) -> Graph:
+    return Graph(repo, "main", None)
+
 
 ACTS: dict[str, Callable[[Repository], object]] = {
     "append": lambda repo: append(repo, "new1", "new2", v=9),
@@ -25,6 +45,11 @@ ACTS: dict[str, Callable[[Repository], object]] = {
     "create_branch": lambda repo: repo.create_branch("fresh", "work"),
     "delete_branch": lambda repo: repo.delete_branch("doomed"),
     "cleanup": lambda repo: collect(repo, Retention(keep=1, grace_s=0.0), dry_run=False),
+    "mutate": lambda repo: graph(repo).mutate(MUTATION),
+    "load_branch": lambda repo: graph(repo).load(RECORDS, mode="merge", branch="fresh", base="main"),
+    "merge": lambda repo: graph(repo).branches.merge("theirs"),
+    "revert": lambda repo: graph(repo).commits.revert(graph(repo).commits.list()[1].id),
+    "schema_apply": lambda repo: graph(repo).schema.apply(EVOLVED),
 }
 
 
@@ -59,8 +84,8 @@ def arm(countdown: Countdown) -> None:
 
     for name in ("get", "stat", "create", "put", "first_page", "list", "delete"):
         setattr(ObjectStoreStore, name, counted(getattr(ObjectStoreStore, name)))
-    setattr(tables, "drain", counted(tables.drain))  # noqa: B010 - both modules hold their own name for it
-    setattr(handles, "drain", counted(handles.drain))  # noqa: B010
+    for module in (tables, handles, reshape):  # each holds its own name for it
+        vars(module)["drain"] = counted(module.drain)
 
 
 def main() -> None:

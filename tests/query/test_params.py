@@ -1,8 +1,9 @@
 """JSON in, typed values out, and errors that name the parameter."""
 
 import json
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 
+import numpy as np
 import pytest
 
 from omnigraph.model.errors import BadRequest
@@ -109,3 +110,28 @@ def test_undeclared_keys_are_kept() -> None:
 def test_parameters_are_an_object(given: object) -> None:
     with pytest.raises(BadRequest, match="JSON object"):
         decode_params(match(""), given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "wanted"),
+    [
+        ("Date", date(2020, 1, 2), date(2020, 1, 2)),
+        ("DateTime", datetime(2020, 1, 2, 3, tzinfo=timezone(timedelta(hours=1))), datetime(2020, 1, 2, 2, tzinfo=UTC)),
+        (
+            "DateTime",
+            datetime(2020, 1, 2, 3, 4, 5, 678901, tzinfo=UTC),
+            datetime(2020, 1, 2, 3, 4, 5, 678000, tzinfo=UTC),
+        ),
+        ("[I32]", (1, 2), (1, 2)),
+        ("Vector(2)", np.array([1, 0.5], np.float32), (1.0, 0.5)),
+        ("[Date]", [date(2020, 1, 2)], (date(2020, 1, 2),)),
+    ],
+)
+def test_values_of_python(kind: str, given: object, wanted: object) -> None:
+    query = match("$p.name = $p.name", f"$x: {kind}")
+    assert decode_params(query, {"x": given})["x"] == wanted
+
+
+def test_a_time_is_no_day() -> None:
+    with pytest.raises(BadRequest, match="is not a string"):
+        decode_params(match("$p.born = $x", "$x: Date"), {"x": datetime(2020, 1, 2, tzinfo=UTC)})

@@ -111,6 +111,9 @@ def test_arrow_schemas() -> None:
     assert person.field("status").type == pa.string()
     assert person.field("seen").type == pa.timestamp("ms", "UTC")
     assert person.field("photo").type == pa.large_binary()
+    assert person.field("photo").metadata == {b"lance-encoding:blob": b"true"}
+    assert person.field("photo@uri") == pa.field("photo@uri", pa.string())
+    assert person.names.index("photo@uri") == person.names.index("photo") + 1
     assert person.field("tags").type == pa.list_(pa.string())
     assert person.field("age").nullable
     assert not person.field("born").nullable

@@ -24,6 +24,9 @@ Rows = dict[str, dict[str, int]]
 DEFINITE = (errors.Conflict, errors.PreconditionFailed, errors.NotFound, MustRestage)
 """Errors that say: it did not happen."""
 
+KINDS = ("append", "upsert", "upsert", "delete", "claim", "free", "cross", "cross", "if_commit")
+"""What writers do, as often as it is named."""
+
 
 @dataclass
 class Effect:
@@ -82,7 +85,7 @@ class Universe:
     def write(self, repo: Repository, number: int) -> None:
         rng = self.rng
         branch = "main" if rng.random() < 0.7 else BRANCH
-        kind = rng.choice(["append", "upsert", "upsert", "delete", "claim", "free", "cross", "cross", "if_commit"])
+        kind = rng.choice(KINDS)
         self.count += 1
         value, token = self.count, f"op{self.count}"
         keys = [f"k{one}" for one in sorted(rng.sample(range(SHARED), rng.randrange(1, 3)))]

@@ -17,7 +17,7 @@ from omnigraph.storage import staged
 
 from . import scenario
 from .scenario import simulate
-from .world import SimTables, Violation
+from .world import Faults, SimTables, Violation
 
 collecting = importlib.import_module("omnigraph.manifest.collect")
 SEEDS, BATCH = 300, 25
@@ -104,7 +104,10 @@ def timeout_is_failure() -> Iterator[None]:
 
 @contextlib.contextmanager
 def new_commit_id_per_attempt() -> Iterator[None]:
-    """The model is told about each id, so only the damage itself can be found: a write that counts twice."""
+    """The model is told about each id, so only the damage itself can be found: a write that counts twice.
+
+    It takes an answer lost, a store that stays away, and a plan that fits on top of itself: worlds full of those.
+    """
     apply_plan = compose.apply_plan
     universe: list[scenario.Universe] = []
 
@@ -120,7 +123,12 @@ def new_commit_id_per_attempt() -> Iterator[None]:
         return apply_plan(state, replace(one, commit_id=fresh), tables)
 
     start = scenario.Universe.__init__
-    with mock.patch.object(publish, "apply_plan", renamed), mock.patch.object(scenario.Universe, "__init__", watched):
+    with (
+        mock.patch.object(publish, "apply_plan", renamed),
+        mock.patch.object(scenario.Universe, "__init__", watched),
+        mock.patch.object(scenario, "KINDS", ("append",)),
+        mock.patch.object(Faults, "drawn", return_value=Faults(fail=0.2, outage=0.02, sticky=0.0)),
+    ):
         yield
 
 

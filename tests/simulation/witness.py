@@ -23,6 +23,8 @@ class Witness(Observer):
         self.commits: dict[str, set[str]] = {}
         """By chain: what became visible there."""
         self.refs: Refs | None = None
+        self.registered: set[str] = set()
+        """Chains that were visible at some time: their numbers stay for ever."""
 
     # -- what happens ----------------------------------------------------------------------------------
 
@@ -54,7 +56,7 @@ class Witness(Observer):
         needed = self._needed()
         for path in paths:
             chain = path.split("/")[1] if path.startswith(MANIFESTS) else None
-            if path.startswith(REGISTRY) or (self.refs and chain in self.refs.branches):
+            if path.startswith(REGISTRY) or chain in self.registered:
                 raise Violation(f"a number was deleted: {path}")
             if path in needed:
                 raise Violation(f"something reachable was deleted: {path}")
@@ -100,6 +102,10 @@ class Witness(Observer):
         if self.refs is not None and refs.number != self.refs.number + 1:
             raise Violation(f"the registry goes from {self.refs.number} to {refs.number}")
         known, self.refs = self.refs, refs
+        self.registered.update(refs.branches)
+        for ref in (known.branches if known else {}).keys() - refs.branches.keys():
+            if not self.chains[ref][max(self.chains[ref])].is_closed:
+                raise Violation(f"chain {ref} was forgotten before its end")
         for ref in refs.live_branches():
             if known is None or ref.id in known.branches:
                 continue

@@ -10,7 +10,7 @@ import pytest
 from omnigraph.model import errors
 from omnigraph.storage.address import parse_address
 from omnigraph.storage.meter import Meter
-from omnigraph.storage.staged import RebaseRefused, TableRef
+from omnigraph.storage.staged import IndexBuild, RebaseRefused, TableRef
 from omnigraph.storage.store import connect
 from omnigraph.storage.tables import LanceTables
 from tests.support.graphs import NODE, rows
@@ -69,14 +69,14 @@ def test_another_process_opens_a_staged_version_with_one_request(tables, base, t
 def test_what_another_process_opened_can_be_changed_folded_and_indexed(tables, base, tmp_path) -> None:
     """Nothing Lance needs for its next version is lost by opening it from its manifest."""
     other = tables_in(tmp_path)
-    indexed = other.stage_index(other.open(base.ref), "id", "BTREE", "by_id", [0, 1])
+    indexed = other.stage_indexes(other.open(base.ref), [IndexBuild("id", "BTREE", (0, 1))])
     third = tables_in(tmp_path)
     handle = third.open(indexed.ref)
-    assert [index.name for index in handle.dataset.describe_indices()] == ["by_id"]
+    assert [index.name for index in handle.dataset.describe_indices()] == ["btree-0"]
     changed = third.stage_change(handle, rows("b", "d", v=7))
     fourth = tables_in(tmp_path).open(changed.ref)
     assert content(fourth) == {"a": 1, "b": 7, "c": 1, "d": 7}
-    assert [index.name for index in fourth.dataset.describe_indices()] == ["by_id"]
+    assert [index.name for index in fourth.dataset.describe_indices()] == ["btree-0"]
     assert fourth.scan(where="id = 'b'").column("v").to_pylist() == [7]
 
 

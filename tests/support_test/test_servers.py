@@ -76,6 +76,7 @@ def test_acknowledged_puts_survive_a_kill_beside_another_server(seaweed: Seaweed
         server.restart()
 
         assert server.endpoint == endpoint
+        wait_until(lambda: readable(store, "chain/0"), lambda: "its volumes did not come back", timeout_s=60)
         assert [obstore.get(store, f"chain/{number}").bytes() for number in range(50)] == [
             b"%d" % number for number in range(50)
         ]
@@ -114,6 +115,15 @@ def test_a_client_configured_by_the_environment(s3_env: dict[str, str], s3_bucke
     store = obstore.store.from_url(f"s3://{s3_bucket}/graph")
     obstore.put(store, "key", b"value")
     assert obstore.get(store, "key").bytes() == b"value"
+
+
+def readable(store: obstore.store.S3Store, path: str) -> bool:
+    """A restarted server says it is up before it has found where its volumes are."""
+    try:
+        obstore.get(store, path).bytes()
+    except obstore.exceptions.GenericError:
+        return False
+    return True
 
 
 def listens(port: int) -> bool:

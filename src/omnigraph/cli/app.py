@@ -10,7 +10,23 @@ from typing import Annotated, NoReturn
 import typer
 
 from omnigraph import __version__
-from omnigraph.cli import languages, render
+from omnigraph.cli import (
+    analyzing,
+    embedding,
+    exporting,
+    feed,
+    history,
+    languages,
+    mcp,
+    policy,
+    reading,
+    render,
+    serve,
+    served,
+    upkeep,
+    writing,
+)
+from omnigraph.cli.help import teach
 from omnigraph.cli.scope import (
     ActorOption,
     BranchOption,
@@ -23,7 +39,9 @@ from omnigraph.cli.scope import (
     address_of,
     confirm_destruction,
     echo,
+    open_any,
     open_scope,
+    take_global_flags,
 )
 from omnigraph.model.diagnostics import LanguageError
 from omnigraph.model.errors import BadRequest, OmniGraphError, PreconditionFailed
@@ -32,15 +50,27 @@ app = typer.Typer(
     name="omnigraph",
     help="A versioned graph database on a disk or in an object store.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    epilog="`omnigraph COMMAND --help` shows examples. With --debug an unexpected error says where it comes from.",
 )
-branch_app = typer.Typer(help="Create, list and delete branches.", no_args_is_help=True)
+branch_app = typer.Typer(help="Create, list, merge, reset and delete branches.", no_args_is_help=True)
 commit_app = typer.Typer(help="Look at history.", no_args_is_help=True)
 app.add_typer(branch_app, name="branch")
 app.add_typer(commit_app, name="commit")
 app.command("lint")(languages.lint)
 app.command("fmt")(languages.fmt)
+reading.register(app)
+writing.register(app)
+policy.register(app)
+serve.register(app)
+mcp.register(app)
+served.register(app)
+exporting.register(app)
+analyzing.register(app)
+history.register(app, branch_app)
+feed.register(app, commit_app)
+upkeep.register(app)
+embedding.register(app)
 
 _LEADING = {"--as": 1, "--store": 1, "--uri": 1, "--quiet": 0, "--yes": 0, "--json": 0}
 _DURATION = re.compile(r"^(\d+)([smhdw]?)$")
@@ -79,7 +109,7 @@ def snapshot(
     uri: UriArgument = None, branch: BranchOption = "main", store: StoreOption = None, as_json: JsonOption = False
 ) -> None:
     """Show what a branch holds now."""
-    document = render.snapshot_document(open_scope(uri, store).snapshot(branch))
+    document = render.snapshot_document(open_any(uri, store).snapshot(branch))
     if as_json:
         render.print_json(document)
         return
@@ -99,7 +129,7 @@ def branch_create(
     as_json: JsonOption = False,
 ) -> None:
     """Make a branch: a few rows, whatever the size of the graph."""
-    graph = open_scope(uri, store, actor=actor)
+    graph = open_any(uri, store, actor=actor)
     echo("branch create", graph, quiet)
     graph.branches.create(name, source)
     if as_json:
@@ -111,7 +141,7 @@ def branch_create(
 @branch_app.command("list")
 def branch_list(uri: UriOption = None, store: StoreOption = None, as_json: JsonOption = False) -> None:
     """List branches."""
-    names = [ref.name for ref in open_scope(uri, store).branches.list()]
+    names = [ref.name for ref in open_any(uri, store).branches.list()]
     if as_json:
         render.print_json({"branches": names})
     else:
@@ -130,7 +160,7 @@ def branch_delete(
     as_json: JsonOption = False,
 ) -> None:
     """Delete a branch."""
-    graph = open_scope(uri, store, actor=actor)
+    graph = open_any(uri, store, actor=actor)
     confirm_destruction(graph, f"branch delete {name}", yes, as_json)
     echo("branch delete", graph, quiet)
     graph.branches.delete(name)
@@ -142,10 +172,21 @@ def branch_delete(
 
 @commit_app.command("list")
 def commit_list(
-    uri: UriArgument = None, branch: BranchOption = "main", store: StoreOption = None, as_json: JsonOption = False
+    uri: UriArgument = None,
+    branch: Annotated[str | None, typer.Option("--branch", help="Branch to look at (main; all with --draw).")] = None,
+    drawn: Annotated[bool, typer.Option("--draw", help="Draw how branches were forked and merged.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List the commits of a branch, newest first."""
-    commits = open_scope(uri, store).commits.list(branch)
+    if drawn:
+        scope = open_scope(uri, store)
+        if as_json:
+            render.print_json(history.drawing_document(scope, branch))
+        else:
+            history.print_drawing(scope.commits.graph(branch))
+        return
+    commits = open_any(uri, store).commits.list(branch)
     if as_json:
         render.print_json({"commits": [render.commit_document(commit) for commit in commits]})
         return
@@ -161,7 +202,7 @@ def commit_show(
     as_json: JsonOption = False,
 ) -> None:
     """Show one commit."""
-    document = render.commit_document(open_scope(uri, store).commits.show(commit_id))
+    document = render.commit_document(open_any(uri, store).commits.show(commit_id))
     if as_json:
         render.print_json(document)
         return
@@ -221,19 +262,36 @@ def _flags_last(arguments: list[str]) -> list[str]:
 
 def _fail(error: OmniGraphError, as_json: bool) -> NoReturn:
     if as_json:
-        render.print_json({"error": error.message, "code": error.code})
+        render.print_json(render.error_document(error))
     else:
         text = error.render() if isinstance(error, LanguageError) else error.message
         render.err.print(f"error: {text}", markup=False)
     sys.exit(4 if isinstance(error, PreconditionFailed) else 1)
 
 
+def _fail_by_defect(error: Exception) -> NoReturn:
+    kind = f"{type(error).__name__}: {error}"
+    render.err.print(f"error: omnigraph has a defect ({kind}); run it again with --debug to see where", markup=False)
+    sys.exit(1)
+
+
 def main() -> None:
     """Run the command line."""
-    arguments = _flags_last(sys.argv[1:])
+    debug = "--debug" in sys.argv[1:]
+    arguments = _flags_last([one for one in sys.argv[1:] if one != "--debug"])
     if arguments[:1] in (["-v"], ["--version"]):
         arguments = ["version"]
     try:
-        app(arguments)
+        app(take_global_flags(arguments))
     except OmniGraphError as error:
         _fail(error, "--json" in arguments)
+    except KeyboardInterrupt:
+        render.err.print("interrupted; nothing was written", markup=False)
+        sys.exit(130)
+    except Exception as error:
+        if debug:
+            raise
+        _fail_by_defect(error)
+
+
+teach(app)

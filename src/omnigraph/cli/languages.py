@@ -96,7 +96,7 @@ def _lint(uri: str | None, store: str | None, query: Path | None, schema: Path |
 def _print_report(linted: _Linted, document: dict[str, Any]) -> None:
     for result in linted.queries.results if linted.queries else ():
         if result.problem is not None:
-            render.out.print(result.problem.render(), markup=False)
+            render.out.print(f"{result.problem.render()}\n", markup=False)
         for warning in result.warnings:
             render.out.print(f"warning: query {result.name}: {warning}", markup=False)
     for finding in document["findings"]:

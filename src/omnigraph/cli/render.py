@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from omnigraph.client.documents import (
+    INTERNAL_SCHEMA_VERSION,
+    commit_document,
+    load_document,
+    mutation_document,
+    snapshot_document,
+)
+from omnigraph.client.faults import error_document
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from omnigraph.manifest import Collected, Commit, Snapshot, State
-
-INTERNAL_SCHEMA_VERSION = 6
-"""The number the contract gives the storage generation."""
+    from omnigraph.manifest import Collected, State
 
 out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -36,40 +42,6 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
     for row in rows:
         table.add_row(*(str(value) for value in row))
     out.print(table)
-
-
-def snapshot_document(snapshot: Snapshot) -> dict[str, Any]:
-    """`SnapshotOutput`."""
-    datasets = [
-        {
-            "entity_kind": key.partition(":")[0],
-            "type_name": key.partition(":")[2],
-            "dataset_path": table.location,
-            "published_dataset_version": table.version,
-            "native_dataset_branch": None,
-            "entity_count": table.row_count,
-        }
-        for key, table in sorted(snapshot.state.tables.items())
-    ]
-    return {
-        "graph_branch": snapshot.branch,
-        "graph_manifest_version": snapshot.manifest_version,
-        "internal_schema_version": INTERNAL_SCHEMA_VERSION,
-        "datasets": datasets,
-    }
-
-
-def commit_document(commit: Commit) -> dict[str, Any]:
-    """`CommitOutput`."""
-    return {
-        "graph_commit_id": commit.id,
-        "graph_branch": None if commit.branch == "main" else commit.branch,
-        "graph_manifest_version": commit.number,
-        "parent_commit_id": commit.parent,
-        "merged_parent_commit_id": commit.merged_parent,
-        "actor_id": commit.actor,
-        "created_at": commit.created_us,
-    }
 
 
 def cleanup_document(
@@ -99,3 +71,19 @@ def cleanup_document(
 def when(created_us: int) -> str:
     """A time for people."""
     return datetime.fromtimestamp(created_us / 1e6, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+__all__ = [
+    "INTERNAL_SCHEMA_VERSION",
+    "cleanup_document",
+    "commit_document",
+    "err",
+    "error_document",
+    "load_document",
+    "mutation_document",
+    "out",
+    "print_json",
+    "print_table",
+    "snapshot_document",
+    "when",
+]

@@ -1,10 +1,12 @@
 """State, snapshots, the publisher, lineage and names: the durable half below the graph."""
 
-from omnigraph.manifest.collect import Collected, Retention, collect
+from omnigraph.manifest.catalogs import SCHEMAS, Catalogs, StoredSchema, encode_schema
+from omnigraph.manifest.collect import Collected, Retention, collect, purge
+from omnigraph.manifest.intents import pinned
 from omnigraph.manifest.plan import MustRestage, PublishPlan, Read, TableChange
 from omnigraph.manifest.publish import Published
 from omnigraph.manifest.refs import BranchRef, Point, TagRef
-from omnigraph.manifest.repository import SCHEMAS, Parts, Repository
+from omnigraph.manifest.repository import Parts, Repository, table_location
 from omnigraph.manifest.snapshot import Snapshot
 from omnigraph.manifest.state import Commit, State, TableState
 from omnigraph.manifest.txn import WriteTxn
@@ -12,6 +14,7 @@ from omnigraph.manifest.txn import WriteTxn
 __all__ = [
     "SCHEMAS",
     "BranchRef",
+    "Catalogs",
     "Collected",
     "Commit",
     "MustRestage",
@@ -24,9 +27,14 @@ __all__ = [
     "Retention",
     "Snapshot",
     "State",
+    "StoredSchema",
     "TableChange",
     "TableState",
     "TagRef",
     "WriteTxn",
     "collect",
+    "encode_schema",
+    "pinned",
+    "purge",
+    "table_location",
 ]

@@ -150,6 +150,7 @@ def commit_row(commit: Commit) -> Row:
             "operation": commit.operation,
             "tables": list(commit.tables),
             "before": None if commit.before is None else [_table_values(table) for table in commit.before],
+            "merged_at": commit.merged_at,
         },
         base_objects=commit.parents,
         table_branch=commit.branch,
@@ -171,12 +172,13 @@ def read_commit(row: Row) -> Commit:
         operation=facts["operation"],
         tables=tuple(facts["tables"]),
         before=None if before is None else tuple(TableState(*values) for values in before),
+        merged_at=_place(facts.get("merged_at")),
     )
 
 
 def commit_values(commit: Commit) -> list[object]:
     """A commit of the lineage in short: everything but its tables."""
-    return [
+    values: list[object] = [
         commit.id,
         commit.branch,
         commit.chain,
@@ -186,12 +188,18 @@ def commit_values(commit: Commit) -> list[object]:
         commit.created_us,
         commit.operation,
     ]
+    return values if commit.merged_at is None else [*values, list(commit.merged_at)]
 
 
 def read_commit_values(values: list[Any]) -> Commit:
     """The short form back."""
-    identity, branch, chain, number, parents, actor, created_us, operation = values
-    return Commit(identity, branch, chain, number, tuple(parents), actor, created_us, operation)
+    identity, branch, chain, number, parents, actor, created_us, operation, *merged = values
+    merged_at = _place(merged[0]) if merged else None
+    return Commit(identity, branch, chain, number, tuple(parents), actor, created_us, operation, merged_at=merged_at)
+
+
+def _place(values: list[Any] | None) -> tuple[str, int] | None:
+    return None if values is None else (str(values[0]), int(values[1]))
 
 
 def _table_values(table: TableState) -> list[object]:

@@ -13,11 +13,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from omnigraph.manifest.catalogs import SCHEMAS, schema_path
 from omnigraph.manifest.codec import encode_stripped
 from omnigraph.manifest.lineage import LINEAGE
 from omnigraph.manifest.refs import BranchRef, Refs, encode_stripped_refs
-from omnigraph.manifest.repository import MANIFESTS, SCHEMAS, Repository
+from omnigraph.manifest.repository import MANIFESTS, Repository
 from omnigraph.manifest.state import CollectMark, State, Stripped
+from omnigraph.manifest.topology import TOPOLOGY, useful_topology
 from omnigraph.model.errors import BadRequest
 from omnigraph.model.names import MAIN
 from omnigraph.storage.meter import run_parallel
@@ -25,9 +27,12 @@ from omnigraph.storage.meter import run_parallel
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from omnigraph.storage.staged import TableRef
     from omnigraph.storage.store import ObjectInfo
 
 INTENTS = "__intents"
+STAGING = "__staging"
+"""What loads keep beside the tables until they are published; an intent goes with it."""
 GRACE_S = 15 * 60.0
 INTENT_LIFE_S = 24 * 3600.0
 _TABLE_FOLDERS = ("nodes", "edges")
@@ -94,9 +99,35 @@ def collect(repository: Repository, retention: Retention, *, dry_run: bool = Tru
     if not dry_run:
         _strip(repository, doomed)
         repository.parts.store.delete([info.path for info in garbage])
+        _forget_removed(repository, refs, {state.chain for state in states})
         _strip_registry(repository, refs)
         _sweep_drafts(repository, cutoff_us)
     return result
+
+
+def purge(repository: Repository, locations: frozenset[str]) -> Collected:
+    """Delete what of these tables no live branch and no tag shows any more, whatever retention would say.
+
+    Past commits stay, but reading one of these tables there says that it was reclaimed.
+    """
+    now_us = _store_time(repository)
+    intents, pins, oldest_us = _intents(repository, now_us)
+    mark = CollectMark(repository.parts.runtime.ids.ulid(), min(now_us, oldest_us), tuple(sorted(intents)))
+    refs = _record(repository, mark, {})
+    live = [repository.branch_of(ref).head() for ref in refs.branches.values() if ref.status != "removed"]
+    tags = {(tag.point.chain, tag.point.number) for tag in refs.tags.values()} | pins
+    shown = [*live, *_states(repository, refs, tags)]
+    reached = _files_of(repository, {table.ref for state in shown for table in state.tables.values()})
+    listed = [info for location in sorted(locations) for info in repository.parts.store.list(location)]
+    garbage = _older(listed, reached, mark.cutoff_us)
+    repository.parts.store.delete([info.path for info in garbage])
+    return Collected(dry_run=False, files={info.path: info.size for info in garbage})
+
+
+def _states(repository: Repository, refs: Refs, points: Iterable[tuple[str, int]]) -> list[State]:
+    wanted = [(refs.branches[chain], number) for chain, number in points if chain in refs.branches]
+    entries = run_parallel([partial(repository.branch_of(ref).read, number) for ref, number in wanted])
+    return [entry for entry in entries if isinstance(entry, State)]
 
 
 def _store_time(repository: Repository) -> int:
@@ -191,10 +222,9 @@ def _record(repository: Repository, mark: CollectMark, kept_from: dict[str, int]
     """The collect record: in the registry, so that forks and tags see it; in each live chain, so that writers do."""
 
     def noted(refs: Refs) -> Refs:
-        merged = {chain: max(refs.kept_from.get(chain, 0), number) for chain, number in kept_from.items()} | {
-            chain: number for chain, number in refs.kept_from.items() if chain not in kept_from
-        }
-        return replace(refs, collect=mark, kept_from=merged)
+        chains = refs.branches.keys()  # not those that another collection has forgotten meanwhile
+        merged = {chain: max(refs.kept_from.get(chain, 0), kept_from.get(chain, 0)) for chain in chains}
+        return replace(refs, collect=mark, kept_from={chain: number for chain, number in merged.items() if number})
 
     refs = repository.registry.update(noted)
     # A branch that is being deleted takes writes until its chain is closed.
@@ -209,6 +239,8 @@ def _record_on(repository: Repository, ref: BranchRef, mark: CollectMark) -> Non
     while not state.is_closed and state.collect != mark:
         entry = replace(state.next("collect", repository.parts.runtime.ids.ulid()), collect=mark)
         state = branch.append(entry) or entry
+    if state.is_closed:  # its deletion or withdrawal was cut short
+        repository.finish_delete(ref)
 
 
 def _mark(
@@ -219,18 +251,34 @@ def _mark(
     pins: set[tuple[str, int]],
 ) -> tuple[list[tuple[BranchRef, int]], list[State]]:
     """Which numbers go, and the states that stay."""
-    pinned = refs.pins() | pins
+    pinned = refs.pins() | pins | _merge_points(repository, refs)
     doomed: list[tuple[BranchRef, int]] = []
-    stay: list[tuple[BranchRef, int]] = []
+    stay: list[tuple[str, int]] = []
     for ref in refs.branches.values():
         numbers = set(survey.numbers.get(ref.id, {}))
         if ref.status != "removed":
             numbers.add(repository.branch_of(ref).head().number)
         for number in numbers:
             keeps = number >= kept_from.get(ref.id, 0) or (ref.id, number) in pinned
-            (stay if keeps else doomed).append((ref, number))
-    entries = run_parallel([partial(repository.branch_of(ref).read, number) for ref, number in stay])
-    return doomed, [entry for entry in entries if isinstance(entry, State)]
+            if keeps:
+                stay.append((ref.id, number))
+            else:
+                doomed.append((ref, number))
+    return doomed, _states(repository, refs, stay)
+
+
+def _merge_points(repository: Repository, refs: Refs) -> set[tuple[str, int]]:
+    """Where live branches were last merged into each other: the next merge between them starts from there."""
+    live = {ref.id: repository.branch_of(ref) for ref in refs.branches.values() if ref.status != "removed"}
+    points: set[tuple[str, int]] = set()
+    for branch in live.values():
+        newest: dict[str, int] = {}
+        for commit in repository.lineage.walk(branch.head()):
+            if commit.merged_at is not None and commit.merged_at[0] in live:
+                chain, number = commit.merged_at
+                newest[chain] = max(number, newest.get(chain, 0))
+        points |= set(newest.items())
+    return points
 
 
 def _garbage(repository: Repository, refs: Refs, states: list[State], cutoff_us: int) -> list[ObjectInfo]:
@@ -238,18 +286,37 @@ def _garbage(repository: Repository, refs: Refs, states: list[State], cutoff_us:
     parts = repository.parts
     tables = {table.ref for state in states for table in state.tables.values()}
     tables |= {table.ref for state in states for commit in state.commits for table in commit.before or ()}
-    reached: set[str] = set()
-    for files in run_parallel([partial(parts.tables.files, ref) for ref in sorted(tables, key=str)]):
-        reached |= files
-    reached |= {f"{SCHEMAS}/{state.schema_hash}" for state in states}
+    reached = _files_of(repository, tables)
+    reached |= {schema_path(state.schema_hash) for state in states}
     reached |= {f"{LINEAGE}/{segment.name}" for state in states for segment in state.segments}
-    folders = {name for name in reached if name.endswith("/")}
     listed: list[ObjectInfo] = []
-    for folder in (*_TABLE_FOLDERS, SCHEMAS, LINEAGE, "__probe"):
+    for folder in (*_TABLE_FOLDERS, SCHEMAS, LINEAGE, TOPOLOGY, STAGING, "__probe"):
         listed += parts.store.list(folder)
+    reached |= useful_topology((info.path for info in listed), _newest(refs, states))
     listed += _orphan_chains(repository, refs)
     expired_us = cutoff_us - int(INTENT_LIFE_S * 1e6)
     listed += [info for info in parts.store.list(INTENTS) if info.modified_us < expired_us]
+    return _older(listed, reached, cutoff_us)
+
+
+def _newest(refs: Refs, states: list[State]) -> list[State]:
+    """Of each branch that is alive the state it shows."""
+    newest: dict[str, State] = {}
+    for state in states:
+        ref = refs.branches.get(state.chain)
+        if ref is not None and ref.status != "removed":
+            known = newest.get(state.chain)
+            newest[state.chain] = state if known is None or state.number > known.number else known
+    return list(newest.values())
+
+
+def _files_of(repository: Repository, tables: set[TableRef]) -> set[str]:
+    ordered = sorted(tables, key=str)
+    return set().union(*run_parallel([partial(repository.parts.tables.files, ref) for ref in ordered]))
+
+
+def _older(listed: Iterable[ObjectInfo], reached: set[str], cutoff_us: int) -> list[ObjectInfo]:
+    folders = {name for name in reached if name.endswith("/")}
     return [
         info
         for info in listed
@@ -267,11 +334,27 @@ def _inside(path: str, folders: set[str]) -> bool:
 
 
 def _orphan_chains(repository: Repository, refs: Refs) -> Iterable[ObjectInfo]:
-    """First entries of branches whose creation was never registered: the record made that impossible from now on."""
+    """First entries of branches whose creation was never registered: the record made that impossible from now on.
+
+    A branch that was deleted and forgotten has two entries at least, its first and its end, and keeps them for ever.
+    """
+    chains: dict[str, list[ObjectInfo]] = {}
     for info in repository.parts.store.list(MANIFESTS):
-        chain = info.path.split("/")[-2]
-        if chain != MAIN and chain not in refs.branches:
-            yield info
+        chains.setdefault(info.path.split("/")[-2], []).append(info)
+    for chain, entries in chains.items():
+        if chain != MAIN and chain not in refs.branches and len(entries) == 1:
+            yield entries[0]
+
+
+def _forget_removed(repository: Repository, refs: Refs, needed: set[str]) -> None:
+    """Take deleted branches of which nothing is left out of the registry, so that it does not grow with them."""
+    gone = {ref.id for ref in refs.branches.values() if ref.status == "removed" and ref.id not in needed}
+
+    def without(now: Refs) -> Refs | None:
+        left = gone & now.branches.keys()
+        return now.without_branches(left) if left else None
+
+    repository.registry.update(without)
 
 
 def _strip(repository: Repository, doomed: list[tuple[BranchRef, int]]) -> None:

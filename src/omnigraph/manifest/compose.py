@@ -11,10 +11,13 @@ from omnigraph.manifest.plan import MustRestage, PublishPlan, TableChange
 from omnigraph.manifest.state import Commit, State, TableState
 from omnigraph.model.errors import TableConflict
 from omnigraph.storage.meter import run_parallel
-from omnigraph.storage.staged import ALL_ASPECTS, RebaseRefused, Staged
+from omnigraph.storage.staged import ALL_ASPECTS, Aspect, RebaseRefused, Staged
 
 if TYPE_CHECKING:
     from omnigraph.storage.staged import Tables
+
+
+RENAMED: frozenset[Aspect] = frozenset({"changed"})
 
 
 @dataclass(frozen=True)
@@ -31,20 +34,24 @@ def apply_plan(state: State, plan: PublishPlan, tables: Tables) -> Applied:
     """Put a plan on top of a state that is being composed. Raises what the caller must hear."""
     for check in plans.CHECKS:
         check(state, plan)
-    placed = run_parallel([partial(_place, state, plan, change, tables) for change in plan.changes])
-    changed = {change.key: table for change, (table, _) in zip(plan.changes, placed, strict=True)}
-    before = tuple(state.tables[change.key] for change in plan.changes if change.key in state.tables)
+    vacated = frozenset(change.vacates for change in plan.changes if change.vacates is not None)
+    placed = run_parallel([partial(_place, state, plan, change, vacated, tables) for change in plan.changes])
+    changed: dict[str, TableState | None] = dict.fromkeys(vacated)
+    changed |= {change.key: table for change, (table, _) in zip(plan.changes, placed, strict=True) if table is not None}
+    keys = tuple(dict.fromkeys(key for change in plan.changes for key in change.keys))
+    before = tuple(state.tables[key] for key in keys if key in state.tables)
     commit = Commit(
         id=plan.commit_id,
         branch=state.branch,
         chain=state.chain,
         number=state.number,
-        parents=tuple(parent for parent in (state.head, plan.merged_parent) if parent),
+        parents=(state.head,) if plan.merged is None else (state.head, plan.merged.head),
         actor=plan.actor,
         created_us=plan.created_us,
         operation=plan.operation,
-        tables=tuple(change.key for change in plan.changes),
+        tables=keys,
         before=before,
+        merged_at=None if plan.merged is None else (plan.merged.chain, plan.merged.number),
     )
     result = state.with_tables(changed).with_commit(commit)
     if plan.schema_hash is not None:
@@ -54,21 +61,27 @@ def apply_plan(state: State, plan: PublishPlan, tables: Tables) -> Applied:
 
 
 def _place(
-    state: State, plan: PublishPlan, change: TableChange, tables: Tables
+    state: State, plan: PublishPlan, change: TableChange, vacated: frozenset[str], tables: Tables
 ) -> tuple[TableState | None, Staged | None]:
     """Give the table's new row, staging the change again on a moved base where that is proven safe."""
-    now = state.tables.get(change.key)
+    if change.is_drop:
+        return _dropped(plan, change, state.tables.get(change.key)), None
     staged = change.staged
-    if staged is None:
-        return _dropped(plan, change, now), None
-    if staged.kind == "create":
-        return _created(state, change.key, staged, now), staged
-    expected = plan.base.table(change.key)
+    source = change.source or change.key
+    if change.source is not None or (staged is not None and staged.kind == "create"):
+        _check_free(state, change.key, vacated)
+    if staged is not None and staged.kind == "create":
+        return _created(state, change.key, staged), staged
+    now, expected = state.tables.get(source), plan.base.table(source)
     if now is None or now.location != expected.location:
-        raise TableConflict(change.key, expected=expected.version, actual=0, reason="it was dropped or replaced")
+        raise TableConflict(source, expected=expected.version, actual=0, reason="it was dropped or replaced")
+    named = replace(now, key=change.key)
+    if staged is None:
+        return named.moved_to(now.version, now.row_count, RENAMED, state.number), None
     if now.version != staged.base.version:
-        staged = _rebased(change.key, staged, expected, now, tables)
-    return now.moved_to(staged.ref.version, staged.row_count, staged.aspects, state.number), staged
+        staged = _rebased(source, staged, expected, now, tables)
+    aspects = staged.aspects | RENAMED if change.source is not None else staged.aspects
+    return named.moved_to(staged.ref.version, staged.row_count, aspects, state.number), staged
 
 
 def _rebased(key: str, staged: Staged, expected: TableState, now: TableState, tables: Tables) -> Staged:
@@ -80,9 +93,14 @@ def _rebased(key: str, staged: Staged, expected: TableState, now: TableState, ta
         raise TableConflict(key, expected=expected.version, actual=now.version, reason=refusal.message) from refusal
 
 
-def _created(state: State, key: str, staged: Staged, now: TableState | None) -> TableState:
-    if now is not None:
-        raise TableConflict(key, expected=0, actual=now.version, reason="it was created meanwhile")
+def _check_free(state: State, key: str, vacated: frozenset[str]) -> None:
+    """A table may only take a name that nobody has, or that this very write frees."""
+    now = state.tables.get(key)
+    if now is not None and key not in vacated:
+        raise TableConflict(key, expected=0, actual=now.version, reason="there is a table of that name")
+
+
+def _created(state: State, key: str, staged: Staged) -> TableState:
     marks: dict[str, int] = dict.fromkeys(ALL_ASPECTS, state.number)
     return TableState(key, staged.ref.location, staged.ref.version, staged.row_count, **marks)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -41,7 +42,7 @@ class Place:
     """Whether it was seen to refuse a second create."""
 
 
-class Journal(Generic[T]):
+class Journal(ABC, Generic[T]):
     """A chain with a cached head. Shared by the threads of a process."""
 
     def __init__(self, place: Place, prefix: str, first: int) -> None:
@@ -50,17 +51,17 @@ class Journal(Generic[T]):
         self.chain = Chain(place.store, prefix, place.clock, first)
         self._head: tuple[T, bytes] | None = None
 
+    @abstractmethod
     def encode(self, value: T) -> bytes:
         """To bytes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decode(self, data: bytes, number: int) -> T | Stripped:
         """From bytes; checks that the object is what its name says."""
-        raise NotImplementedError
 
+    @abstractmethod
     def missing(self) -> Exception:
         """What to say when the chain has no entry at all."""
-        raise NotImplementedError
 
     @property
     def cached(self) -> T | None:

@@ -35,10 +35,27 @@ class Read:
 
 @dataclass(frozen=True)
 class TableChange:
-    """A table's new version, or (no version) its removal from the graph."""
+    """A table's new version; without one its removal from the graph or, with a source, only its new name."""
 
     key: str
     staged: Staged | None
+    source: str | None = None
+    """The key it had in the base, when that is another."""
+
+    @property
+    def is_drop(self) -> bool:
+        """Whether the table leaves the graph."""
+        return self.staged is None and self.source is None
+
+    @property
+    def vacates(self) -> str | None:
+        """The key that no longer means this table."""
+        return self.key if self.is_drop else self.source
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The key it has from now on, then the one it had."""
+        return (self.key,) if self.source is None else (self.key, self.source)
 
 
 @dataclass(frozen=True)
@@ -52,7 +69,8 @@ class PublishPlan:
     changes: tuple[TableChange, ...] = ()
     reads: frozenset[Read] = frozenset()
     actor: str | None = None
-    merged_parent: str | None = None
+    merged: State | None = None
+    """The other side of a merge."""
     schema_hash: str | None = None
     """The new schema, if the write changes it."""
     if_commit: str | None = None

@@ -63,6 +63,8 @@ class Publisher:
         self._turn = runtime.lock()
         self._crowd = 0
         """Races lost for the last entry: others are at it as well."""
+        self.races_lost = 0
+        """Over the life of this publisher: how often it had to try again."""
         self._attempt_s = ATTEMPT_S_MIN
         self._waiting: list[_Ticket] = []
         self._waiting_lock = threading.Lock()
@@ -133,6 +135,7 @@ class Publisher:
                     ticket.result = Published(commit, entry.at(commit.id), losses)
                 return
             losses += 1
+            self.races_lost += 1
             if losses >= LOSSES_MAX:
                 self._fail(group, Contention(self._branch.name, losses))
                 return

@@ -11,7 +11,7 @@ from omnigraph.model.errors import CorruptObject
 from omnigraph.model.names import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 BranchStatus = Literal["live", "deleting", "removed"]
 _REFS = "refs"
@@ -98,6 +98,12 @@ class Refs:
     def with_branch(self, ref: BranchRef) -> Refs:
         """With a branch added or replaced."""
         return replace(self, branches={**self.branches, ref.id: ref})
+
+    def without_branches(self, ids: Collection[str]) -> Refs:
+        """Without branches that are gone for good, by id."""
+        branches = {key: ref for key, ref in self.branches.items() if key not in ids}
+        kept_from = {key: number for key, number in self.kept_from.items() if key not in ids}
+        return replace(self, branches=branches, kept_from=kept_from)
 
     def with_tag(self, tag: TagRef) -> Refs:
         """With a tag added."""

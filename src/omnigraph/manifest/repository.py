@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from omnigraph.manifest.branch import MANIFESTS, Branch
+from omnigraph.manifest.catalogs import Catalogs, schema_path
 from omnigraph.manifest.journal import Place
 from omnigraph.manifest.lineage import Lineage
 from omnigraph.manifest.maintain import IndexHook, Maintenance, no_indexes
@@ -25,6 +26,7 @@ from omnigraph.model.errors import (
     Contention,
     InvalidName,
     NotAGraph,
+    OmniGraphError,
     ReadSetConflict,
     SnapshotReclaimed,
     StoreUnsafe,
@@ -44,8 +46,9 @@ if TYPE_CHECKING:
     from omnigraph.storage.staged import Staged, Tables
     from omnigraph.storage.store import Store
 
-SCHEMAS = "__schema"
 PREPARES_MAX = 32
+COMMIT_ID_LENGTH = 26
+"""A commit's id is a ULID: a longer or shorter name is no commit."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class Parts:
     durability: Durability
     index_hook: IndexHook = no_indexes
     auto_fold: bool = True
+    options: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """What another process needs to open the same store."""
 
 
 def table_location(key: str, unique: str) -> str:
@@ -75,6 +80,7 @@ class Repository:
         self.place = Place(parts.store, parts.runtime.clock)
         self.registry = Registry(self.place, parts.runtime, parts.uri)
         self.lineage = Lineage(parts.store)
+        self.catalogs = Catalogs(parts.store)
         self._branches: dict[str, Branch] = {}
         self._publishers: dict[str, Publisher] = {}
         self._epoch: int | None = None
@@ -93,7 +99,7 @@ class Repository:
         ids = parts.runtime.ids
         first = Refs(0, ids.ulid())
         repository.registry.chain.append(0, repository.registry.encode(first), lambda _: True)
-        parts.store.put(f"{SCHEMAS}/{schema_hash}", schema)
+        parts.store.put(schema_path(schema_hash), schema)
         unique = ids.ulid()[-12:]
         keys = sorted(tables)
         created = run_parallel([partial(parts.tables.create, table_location(key, unique), tables[key]) for key in keys])
@@ -193,7 +199,7 @@ class Repository:
         check_ref_name("branch", name)
         if name == MAIN:
             raise InvalidName("branch", name, "main exists in every graph and cannot be created")
-        refs = self.registry.head()
+        refs = self._without_closed(name)
         for _ in range(PREPARES_MAX):
             _require_free(refs, name)
             origin = self.resolve(source, refs)
@@ -210,6 +216,15 @@ class Repository:
                     return ref
                 refs = self.registry.head()
         raise Contention("the registry", PREPARES_MAX)
+
+    def _without_closed(self, name: str) -> Refs:
+        """The registry, rid of a branch of this name whose withdrawal was cut short."""
+        refs = self.registry.head()
+        ref = refs.live(name)
+        if ref is None or ref.status != "live" or not self.branch_of(ref).head().is_closed:
+            return refs
+        self.finish_delete(ref)
+        return self.registry.head()
 
     def _register(self, ref: BranchRef, refs: Refs) -> bool:
         assert ref.fork is not None
@@ -269,6 +284,21 @@ class Repository:
         self.registry.update(removed, self.registry.cached)
         self.forget(branch)
 
+    def withdraw_branch(self, ref: BranchRef) -> bool:
+        """Take back a branch that was just made. False: somebody has written to it, and it stays.
+
+        Closed first, on exactly the entry without commits of its own: no acknowledged write can go with it.
+        """
+        branch = self.branch_of(ref)
+        state = branch.head()
+        while not state.is_closed:
+            if ref.fork is None or state.head != ref.fork.commit:
+                return False
+            closing = _tombstone(state, self.parts.runtime.ids.ulid())
+            state = branch.append(closing) or closing
+        self.finish_delete(ref)
+        return True
+
     # -- tags ------------------------------------------------------------------------------------------
 
     def create_tag(self, name: str, source: str = MAIN, actor: str | None = None) -> TagRef:
@@ -316,9 +346,10 @@ class Repository:
                 raise BranchNotFound(source)
             return state
         tag = refs.tags.get(source)
-        if tag is not None:
-            return self._state_at(tag.point.chain, source, tag.point.number).at(tag.point.commit)
-        return self.state_of_commit(source)
+        return self._state_of_tag(tag) if tag is not None else self.state_of_commit(source)
+
+    def _state_of_tag(self, tag: TagRef) -> State:
+        return self._state_at(tag.point.chain, tag.name, tag.point.number).at(tag.point.commit)
 
     def commit(self, commit_id: str) -> Commit:
         """A commit by id, in the ancestry of any live branch."""
@@ -355,13 +386,31 @@ class Repository:
             raise CommitNotFound(f"{name}@{number}")
         return branch.state_at(number)
 
+    def state_at(self, chain: str, number: int, commit_id: str, name: str = "") -> State:
+        """The graph right after a commit at a known place, though its branch may be gone."""
+        return self._state_at(chain, name or chain, number).at(commit_id)
+
     def _state_at(self, chain: str, name: str, number: int) -> State:
-        return self.branch_of(BranchRef(name, chain, 0) if chain != MAIN else MAIN_REF).state_at(number)
+        # Where a chain begins is not known here, so what is made up for one read must not be taken for the branch.
+        known = self.main() if chain == MAIN else self._branches.get(chain)
+        return (known or Branch(self.place, BranchRef(name, chain, 0))).state_at(number)
 
     def snapshot(self, name: str = MAIN, commit: str | None = None) -> Snapshot:
         """The graph as it is on a branch now, or as it was right after a commit."""
         state = self.state_of_commit(commit) if commit is not None else self.head_state(name)
         return Snapshot(state, self.parts.tables)
+
+    def snapshot_at(self, point: str) -> Snapshot:
+        """The graph as it was at a tag, or right after a commit."""
+        tag = None if len(point) == COMMIT_ID_LENGTH else self.registry.head().tags.get(point)
+        if tag is None:
+            try:
+                return Snapshot(self.state_of_commit(point), self.parts.tables)
+            except CommitNotFound:
+                tag = self.registry.head().tags.get(point)
+                if tag is None:
+                    raise
+        return Snapshot(self._state_of_tag(tag), self.parts.tables)
 
     # -- writing ---------------------------------------------------------------------------------------
 
@@ -384,14 +433,25 @@ class Repository:
             self.maintain(branch, published)
         return published
 
+    @property
+    def races_lost(self) -> int:
+        """How often a publish of this process had to be tried again, because somebody else was first."""
+        return sum(publisher.races_lost for publisher in list(self._publishers.values()))
+
     def maintain(self, branch: Branch, published: Published) -> None:
         """Fold what the write let grow past its bound."""
-        parts = self.parts
         state = branch.cached
         if state is None or state.number != published.state.number:
             return
-        keeper = Maintenance(branch, parts.tables, self.lineage, parts.runtime, parts.durability, parts.index_hook)
-        keeper.after_write(state, published.commit.tables)
+        self._keeper(branch).after_write(state, published.commit.tables)
+
+    def publish_upkeep(self, state: State, staged: Mapping[str, Staged]) -> frozenset[str]:
+        """Publish folds and indexes of a state as one content-neutral entry; for which tables that could be done."""
+        return self._keeper(self.branch_of(self._ref_of(state))).publish(state, staged)
+
+    def _keeper(self, branch: Branch) -> Maintenance:
+        parts = self.parts
+        return Maintenance(branch, parts.tables, self.lineage, parts.runtime, parts.durability, parts.index_hook)
 
     def write(
         self,
@@ -399,24 +459,46 @@ class Repository:
         name: str = MAIN,
         *,
         strict: bool = False,
+        fresh: bool = False,
         intent: str | None = None,
     ) -> Published | None:
-        """Prepare a write and publish it; prepare it again where that is safe. `strict`: a conflict is the caller's."""
-        fresh = strict
+        """Prepare a write and publish it; prepare it again where that is safe. `strict`: a conflict is the caller's.
+
+        With `fresh` it looks first whether somebody else has written. Without, what is cached will do for a plan,
+        because the publisher compares; a refusal, or that nothing is to be done, is an answer about the graph now.
+        """
+        fresh = fresh or strict
         last: Exception | None = None
         for _ in range(PREPARES_MAX):
             plan: PublishPlan | None = None
+            txn = self.begin(name, fresh=fresh, intent=intent)
             try:
-                plan = prepare(self.begin(name, fresh=fresh, intent=intent))
-                return self.publish(plan) if plan is not None else None
-            except (MustRestage, SnapshotReclaimed) as error:  # slept over a cleanup: look again
+                plan = prepare(txn)
+                if plan is not None:
+                    return self.publish(plan)
+                if fresh or not self._has_moved(txn.base):
+                    return None
+            except MustRestage as error:
                 last = error
+            except SnapshotReclaimed as error:
+                if fresh and not self._has_moved(txn.base):  # what it reads has been gone for long
+                    raise
+                last = error  # slept over a cleanup: look again
             except (ReadSetConflict, TableConflict) as error:
                 if strict or plan is None or plan.if_commit is not None:
                     raise
                 last = error
+            except OmniGraphError as error:
+                if fresh or plan is not None or not self._has_moved(txn.base):
+                    raise
+                last = error
             fresh = True
         raise Contention(name, PREPARES_MAX) from last
+
+    def _has_moved(self, base: State) -> bool:
+        """Whether somebody has written since a state that was cached."""
+        newest = self.branch_of(self._ref_of(base)).head()
+        return newest.entry != base.entry
 
     def _ref_of(self, state: State) -> BranchRef:
         known = self._branches.get(state.chain)

@@ -37,7 +37,9 @@ SCHEMA = pa.schema(
 _STAMP = b"omnigraph.format"
 _KIND = b"omnigraph.kind"
 _CHECKSUM = b"omnigraph.checksum"
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
+_WRITING = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+"""An object is small, and written with every commit: zstd saves a fifth of it and takes two milliseconds more."""
+_READING = pa.ipc.IpcReadOptions(use_threads=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def encode_rows(kind: str, rows: Iterable[Row]) -> bytes:
     schema = SCHEMA.with_metadata(stamp)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, schema, options=_OPTIONS) as writer:
+    with pa.ipc.new_file(sink, schema, options=_WRITING) as writer:
         writer.write_batch(pa.record_batch(arrays, schema=schema))
     return sink.getvalue().to_pybytes()
 
@@ -85,7 +87,7 @@ def encode_rows(kind: str, rows: Iterable[Row]) -> bytes:
 def decode_rows(data: bytes, where: str) -> tuple[str, list[Row]]:
     """Read an object back: its kind and rows. Refuses newer formats and anything damaged."""
     try:
-        reader = pa.ipc.open_file(data)
+        reader = pa.ipc.open_file(data, options=_READING)
         stamps = reader.schema.metadata or {}
     except (pa.ArrowException, OSError, ValueError) as error:
         raise CorruptObject(where, f"not a manifest object ({_gist(error)})") from error
@@ -95,13 +97,14 @@ def decode_rows(data: bytes, where: str) -> tuple[str, list[Row]]:
     if int(stamp) > FORMAT:
         raise FormatTooNew(where, int(stamp), FORMAT)
     try:
-        columns = [column.to_pylist() for column in reader.read_all().columns]
+        table = reader.read_all()
+        table.validate(full=True)  # offsets that lead out of a buffer must not be followed
+        columns = [column.to_pylist() for column in table.columns]
         if _checksum(columns) != stamps.get(_CHECKSUM):
             raise CorruptObject(where, "its checksum does not match")
-        rows = [_row(values) for values in zip(*columns, strict=True)]
+        return stamps.get(_KIND, b"").decode(), [_row(values) for values in zip(*columns, strict=True)]
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise CorruptObject(where, _gist(error)) from error
-    return stamps.get(_KIND, b"").decode(), rows
 
 
 def _row(values: Sequence[Any]) -> Row:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
     from omnigraph.manifest.state import State
-    from omnigraph.storage.staged import TableHandle, Tables
+    from omnigraph.storage.staged import Numbers, TableHandle, Tables
 
 
 class Snapshot:
@@ -39,3 +43,11 @@ class Snapshot:
     def table(self, key: str) -> TableHandle:
         """Open a table at its pinned version."""
         return self._tables.open(self.state.table(key).ref)
+
+    def find(self, key: str, column: str, values: pa.Array, columns: Sequence[str]) -> pa.Table:
+        """The rows of a table whose `column` has one of these values, in scan order; null is no value."""
+        return self._tables.find(self.table(key), column, values, columns)
+
+    def text_rows(self, key: str, column: str, words: str, *, every: bool) -> Numbers | None:
+        """Rows of a table in scan order whose text has these words, by an index; None if that cannot tell."""
+        return self._tables.text_rows(self.table(key), column, words, every=every)

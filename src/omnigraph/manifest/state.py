@@ -71,6 +71,8 @@ class Commit:
     """Keys of the tables it changed."""
     before: tuple[TableState, ...] | None = None
     """Those tables as they were before it, when later commits share its chain entry; else None."""
+    merged_at: tuple[str, int] | None = None
+    """The chain and number of the other side of a merge, so that it is found when its branch is gone."""
 
     @property
     def parent(self) -> str | None:

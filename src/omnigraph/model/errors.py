@@ -6,27 +6,41 @@ OmniGraphError
 │   ├── InvalidUri               an address that is no graph address
 │   ├── NotAGraph                the address holds no graph
 │   ├── FormatTooNew             written by a newer omnigraph: upgrade first
-│   └── LanguageError            schema or query text is wrong; carries diagnostics
+│   ├── CursorRejected           a cursor or page token of another graph, branch or filter
+│   ├── ResolutionInvalid        a merge resolution that does not fit
+│   ├── LanguageError            schema or query text is wrong; carries diagnostics
+│   └── ValidationFailed         rows break rules of the schema; carries violations
 ├── NotFound                 the named thing is not there
 │   ├── BranchNotFound
 │   ├── TagNotFound
 │   ├── CommitNotFound
 │   ├── TableNotFound
 │   └── SnapshotReclaimed        it was there; cleanup has reclaimed it
+│       └── ChangeFeedGap            changes nobody can read any more; carries the first such commit
 ├── Conflict                 somebody else was first: look again, then retry
 │   ├── AlreadyExists            graph, branch or tag of that name
 │   ├── ReadSetConflict          content this write depended on has moved
 │   ├── TableConflict            a table this write changes has moved
+│   ├── KeyConflict              a strict insert meets an id that is there already
+│   ├── MergeConflicts           two branches changed the same; carries all conflicts
+│   ├── SchemaConflict           two schema changes do not go together
 │   ├── BranchBusy               the branch is being deleted
 │   └── Contention               still losing after the last permitted attempt
 ├── PreconditionFailed       the caller's own condition does not hold
 │   ├── HeadMoved                if_commit names another commit than the head
 │   └── Fenced                   an operator shut out writers that opened before
 ├── Denied                   no permission, or wrong credentials
+│   └── Unauthenticated          no token, or one nobody knows
 ├── ResourceLimit            a configured limit was exceeded
+│   └── TimedOut                 the time given to a query was over
+├── Cancelled                somebody called the work off
 └── Unavailable              the store did not do its part
+    ├── Overloaded               too much at once: wait, then retry
     ├── StoreUnavailable         it did not answer, or answered nonsense
+    ├── EmbeddingUnavailable     the provider of embeddings did not answer, or answered nonsense
     ├── StoreUnsafe              it ignores create-if-absent: commits would be lost
+    ├── SparkUnavailable         Spark or its Java is not there, or did not start
+    ├── SparkFailed              a job of Spark failed after all its attempts
     ├── OutcomeUnknown           a write may or may not have landed; carries its commit id
     └── CorruptObject            an object cannot be decoded
 
@@ -76,6 +90,13 @@ class InvalidName(BadRequest):
 
     def __init__(self, kind: str, name: str, reason: str) -> None:
         super().__init__(f"{name!r} is not a valid {kind} name: {reason}", kind=kind, name=name, reason=reason)
+
+
+class CursorRejected(BadRequest):
+    """A cursor or page token that was not made for this."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"change cursor rejected: {reason}", reason=reason)
 
 
 class InvalidUri(BadRequest):
@@ -151,6 +172,22 @@ class SnapshotReclaimed(NotFound):
         super().__init__(f"{what} has been reclaimed by cleanup and can no longer be read", what=what)
 
 
+class ChangeFeedGap(SnapshotReclaimed):
+    """Changes that a reader has not had yet were reclaimed: only a new baseline helps."""
+
+    code = "change_feed_gap"
+
+    def __init__(self, first_unreadable_commit: str, cursor: str | None = None) -> None:
+        known = {"cursor": cursor} if cursor is not None else {}
+        NotFound.__init__(
+            self,
+            f"the changes of commit {first_unreadable_commit} have been reclaimed by cleanup; "
+            "take a new baseline and go on from its cursor",
+            change_feed_gap={**known, "first_unreadable_commit_id": first_unreadable_commit},
+        )
+        self.first_unreadable_commit, self.cursor = first_unreadable_commit, cursor
+
+
 # -- conflict ------------------------------------------------------------------------------------------
 
 
@@ -194,6 +231,24 @@ class TableConflict(Conflict):
             reason=reason,
         )
         self.table_key, self.expected, self.actual = table_key, expected, actual
+
+
+class KeyConflict(Conflict):
+    """A strict insert meets an id that is there already. Carries the first one and how many there are."""
+
+    def __init__(self, table_key: str, entity_id: str, *, count: int = 1, place: str | None = None) -> None:
+        kind, _, name = table_key.partition(":")
+        more = f" (and {count - 1} more)" if count > 1 else ""
+        where = f"{place}: " if place else ""
+        super().__init__(
+            f"{where}{kind} {name} {entity_id!r} exists already{more}; nothing was written; "
+            "load with mode merge to replace",
+            entity_kind=kind,
+            type_name=name,
+            entity_id=entity_id,
+            count=count,
+        )
+        self.table_key, self.entity_id = table_key, entity_id
 
 
 class BranchBusy(Conflict):
@@ -258,6 +313,12 @@ class Denied(OmniGraphError):
     code = "forbidden"
 
 
+class Unauthenticated(Denied):
+    """There is no token, or nobody knows it."""
+
+    code = "unauthorized"
+
+
 class ResourceLimit(OmniGraphError):
     """A configured limit was exceeded; nothing was written."""
 
@@ -272,14 +333,53 @@ class ResourceLimit(OmniGraphError):
         )
 
 
+class TimedOut(ResourceLimit):
+    """A query took longer than it was allowed to."""
+
+    def __init__(self, timeout_s: float) -> None:
+        OmniGraphError.__init__(
+            self,
+            f"the query took longer than {timeout_s:g} s: make it more selective, or allow it more time",
+            resource="query time in seconds",
+            limit=timeout_s,
+            actual=timeout_s,
+        )
+
+
+class Cancelled(OmniGraphError):
+    """The work was called off before it was done; nothing was changed."""
+
+    code = "cancelled"
+
+    def __init__(self) -> None:
+        super().__init__("the query was cancelled")
+
+
 class Unavailable(OmniGraphError):
     """The store did not do its part; the request itself may be fine."""
 
     code = "unavailable"
 
 
+class Overloaded(Unavailable):
+    """Too much is asked for at once; nothing was done."""
+
+    code = "too_many_requests"
+
+    def __init__(self, message: str, *, retry_after_s: int) -> None:
+        super().__init__(message, retry_after_s=retry_after_s)
+        self.retry_after_s = retry_after_s
+
+
 class StoreUnavailable(Unavailable):
     """The store did not answer, or answered with a server error."""
+
+
+class EmbeddingUnavailable(Unavailable):
+    """The provider of embeddings did not answer, or its answer cannot be used; try again later."""
+
+    def __init__(self, provider: str, reason: str) -> None:
+        super().__init__(f"no embeddings from {provider}: {reason}", provider=provider, reason=reason)
 
 
 class StoreUnsafe(Unavailable):
@@ -287,6 +387,17 @@ class StoreUnsafe(Unavailable):
 
     def __init__(self, uri: str, reason: str) -> None:
         super().__init__(f"{uri} cannot hold a graph: {reason}", uri=uri, reason=reason)
+
+
+class SparkUnavailable(Unavailable):
+    """Spark or its Java is not installed, or a session could not be started."""
+
+
+class SparkFailed(Unavailable):
+    """A job failed after all attempts of its tasks. Nothing was written."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Spark could not finish the job, nothing was written: {reason}", reason=reason)
 
 
 class OutcomeUnknown(Unavailable):

@@ -8,6 +8,9 @@ from omnigraph.model.errors import InvalidName
 
 MAIN = "main"
 NAME_BYTES_MAX = 200
+GRAPH_ID_MAX = 64
+
+_GRAPH_ID = re.compile(rf"[A-Za-z0-9_-]{{1,{GRAPH_ID_MAX}}}")
 
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\]\\\"'`<>|]|[^\x00-\x7f]*[\u0080-\u009f]")
 
@@ -45,3 +48,10 @@ def fnv1a64(text: str) -> int:
     for byte in text.encode():
         value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
     return value
+
+
+def check_graph_id(name: str) -> str:
+    """Check the id a graph is served or declared under: one rule everywhere."""
+    if _GRAPH_ID.fullmatch(name) is None:
+        raise InvalidName("graph", name, f"use 1 to {GRAPH_ID_MAX} of the letters A-Z, a-z, the digits, - and _")
+    return name

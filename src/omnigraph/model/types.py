@@ -125,3 +125,16 @@ class PropType:
             enum_values=None if values is None else tuple(values),
             vector_dim=vector_dim,
         )
+
+
+BLOB_MARK = {b"lance-encoding:blob": b"true"}
+"""The metadata of a column that holds blobs: their bytes lie apart and are read only when asked for."""
+
+
+MANAGED_PREFIX = "base64:"
+"""How the text of a blob starts whose bytes the graph holds; any other text is an address."""
+
+
+def blob_uri_column(name: str) -> str:
+    """Give the column beside a Blob that says where it is, if it is held elsewhere."""
+    return f"{name}@uri"

@@ -73,7 +73,7 @@ def _pattern(pattern: ir.Pattern) -> Iterator[str]:
     for scan in pattern.scans:
         yield f"scan ${scan.variable}: {_types(scan.types, scan.interface)}"
         yield from (f"{_STEP}where {dump_expression(condition)}" for condition in scan.conditions)
-    yield from map(_expand, pattern.expansions)
+    yield from (f"expand {dump_traversal(expand)}" for expand in pattern.expansions)
     for block in pattern.optionals:
         yield from _block(block)
     yield from (f"filter {dump_expression(condition)}" for condition in pattern.filters)
@@ -81,7 +81,8 @@ def _pattern(pattern: ir.Pattern) -> Iterator[str]:
         yield from _block(block)
 
 
-def _expand(expand: ir.Expand) -> str:
+def dump_traversal(expand: ir.Expand) -> str:
+    """Write a traversal as an arrow."""
     most = "*" if expand.max_hops is None else expand.max_hops
     hops = "" if (expand.min_hops, most) == (1, 1) else f"{{{expand.min_hops}..{most}}}"
     named = "" if expand.edge_variable is None else f"${expand.edge_variable}:"
@@ -91,7 +92,7 @@ def _expand(expand: ir.Expand) -> str:
         f"(${name}: {kind})"
         for name, kind in ((expand.source, expand.source_type), (expand.target, expand.target_type))
     )
-    return f"expand {source}{left}[{named}{expand.edge}{hops}]{right}{target}{path}"
+    return f"{source}{left}[{named}{expand.edge}{hops}]{right}{target}{path}"
 
 
 def _block(block: ir.Block) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""What a caller gives for the parameters of a query: JSON in, typed values out."""
+"""What a caller gives for the parameters of a query: JSON in, typed values out.
+
+Days, times, tuples and arrays of Python are taken as well.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from omnigraph.model.diagnostics import suggest
 from omnigraph.model.errors import BadRequest
+from omnigraph.model.times import DATE_FORM, DATE_TIME_FORM, read_date, read_date_time
 from omnigraph.model.types import INTEGER_BOUNDS, PropType, ScalarType
 from omnigraph.query import ir
-from omnigraph.query.times import DATE_FORM, DATE_TIME_FORM, read_date, read_date_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -103,9 +106,13 @@ def _fit(kind: PropType, value: object) -> Value:
 
 
 def _items(value: object) -> list[object]:
-    if not isinstance(value, list):
+    if isinstance(value, tuple):
+        return list(cast("tuple[object, ...]", value))
+    numbers = getattr(value, "tolist", None)  # an array of numpy
+    found = numbers() if callable(numbers) else value
+    if not isinstance(found, list):
         raise _Unfit(f"{_shown(value)} is not an array")
-    return cast("list[object]", value)
+    return cast("list[object]", found)
 
 
 def _text(value: object) -> str:
@@ -156,6 +163,8 @@ def _float32(value: object) -> float:
 
 
 def _date(value: object) -> date:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
     text = _text(value)
     try:
         return read_date(text)
@@ -164,7 +173,7 @@ def _date(value: object) -> date:
 
 
 def _date_time(value: object) -> datetime:
-    text = _text(value)
+    text = value.isoformat() if isinstance(value, datetime) else _text(value)
     try:
         return read_date_time(text)
     except ValueError:

@@ -1,6 +1,6 @@
 """The schema language: `.pg` text in, a typed catalog out. No I/O."""
 
-from omnigraph.schema.arrow import arrow_type, table_key, table_schema, table_schemas
+from omnigraph.schema.arrow import arrow_type, property_fields, table_key, table_schema, table_schemas
 from omnigraph.schema.catalog import Catalog, EdgeType, InterfaceType, NodeType, Property, TypeKind
 from omnigraph.schema.check import check, compile_schema
 from omnigraph.schema.codec import decode_catalog, encode_catalog, schema_hash
@@ -34,6 +34,7 @@ __all__ = [
     "parse",
     "plan_migration",
     "print_schema",
+    "property_fields",
     "schema_hash",
     "table_key",
     "table_schema",

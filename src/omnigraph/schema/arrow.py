@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from omnigraph.model.types import PropType, ScalarType
+from omnigraph.model.types import BLOB_MARK, PropType, ScalarType, blob_uri_column
 
 if TYPE_CHECKING:
     from omnigraph.schema.catalog import Catalog, EdgeType, NodeType
@@ -39,8 +39,18 @@ def table_key(table: NodeType | EdgeType) -> str:
 def table_schema(table: NodeType | EdgeType) -> pa.Schema:
     """Give the schema of one table: the implicit columns, then the properties by name."""
     implicit = [pa.field(name, pa.string(), nullable=False) for name in table.fields]
-    declared = [pa.field(p.name, arrow_type(p.type), nullable=p.nullable) for p in table.properties]
+    declared = [field for p in table.properties for field in property_fields(p.name, p.type)]
     return pa.schema([*implicit, *declared])
+
+
+def property_fields(name: str, declared: PropType) -> list[pa.Field]:
+    """Give the columns that store a property. A Blob has two: its bytes, or the address of what is held elsewhere.
+
+    Both may be null, of a required Blob as well, because one of them always is.
+    """
+    if not declared.is_blob:
+        return [pa.field(name, arrow_type(declared), nullable=declared.nullable)]
+    return [pa.field(name, arrow_type(declared), metadata=BLOB_MARK), pa.field(blob_uri_column(name), pa.string())]
 
 
 def arrow_type(declared: PropType) -> pa.DataType:

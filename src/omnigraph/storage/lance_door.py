@@ -40,16 +40,18 @@ def lance_errors(what: str) -> Generator[None]:
         raise StoreUnavailable(f"could not {what}: {gist}") from error
 
 
-def drain(dataset: LanceDataset) -> None:
-    """Report what Lance asked of the store since the last report.
+def drain(dataset: LanceDataset, hops: int | None = None) -> None:
+    """Report what Lance asked of the store since the last report; `hops` if the caller knows how many in a row.
 
     The library counts per session, not per call: an operation that runs alone sees its own requests exactly; several
-    at once share them between their meters without losing any.
+    at once share them between their meters without losing any. So only the caller knows the hops of one among several.
     """
     with _drain_lock:
         stats = dataset.io_stats_incremental()
     if stats.read_iops:
-        meter.count("get", stats.read_iops)
+        meter.count("get", stats.read_iops, None if hops is None else 0)
     if stats.write_iops:
-        meter.count("put", stats.write_iops)
+        meter.count("put", stats.write_iops, None if hops is None else 0)
+    if hops is not None:
+        meter.count_hops(hops)
     meter.count_bytes(stats.read_bytes + stats.written_bytes)

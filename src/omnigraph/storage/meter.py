@@ -7,9 +7,10 @@ sees what happens inside it on its own thread and on the threads that `run_paral
 from __future__ import annotations
 
 import contextvars
+import os
 import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
@@ -104,18 +105,31 @@ def count_bytes(size: int) -> None:
         meter.add_bytes(size)
 
 
+def count_hops(hops: int) -> None:
+    """Report hops of requests that are counted apart."""
+    for meter in _open_meters.get():
+        meter.add_hops(hops)
+
+
 def run_parallel(tasks: Sequence[Callable[[], T]]) -> list[T]:
-    """Run tasks side by side; their hops count as the longest of them. The first error is raised, after all ended."""
+    """Run tasks side by side; their hops count as the longest of them. The first error is raised, after all ended.
+
+    The caller does its share, and whatever no thread has begun when it is done: tasks may run tasks of their own.
+    """
     if len(tasks) <= 1:
         return [task() for task in tasks]
     outer = _open_meters.get()
-
-    def measured(task: Callable[[], T]) -> tuple[T, Meter]:
-        with Meter() as own:
-            return task(), own
-
-    with ThreadPoolExecutor(max_workers=min(PARALLEL_MAX, len(tasks)), thread_name_prefix="omnigraph") as pool:
-        futures = [pool.submit(contextvars.Context().run, measured, task) for task in tasks]
+    pool = _pool()
+    submitted = [(task, pool.submit(_measured, task)) for task in tasks[1:]]
+    mine = Future[tuple[T, Meter]]()
+    _settle(mine, tasks[0])
+    futures = [mine]
+    for task, future in submitted:
+        if future.cancel():
+            future = Future[tuple[T, Meter]]()
+            _settle(future, task)
+        futures.append(future)
+    wait(futures)
     results = [future.result() for future in futures]
     for meter in outer:
         meter.add_hops(max(own.hops for _, own in results))
@@ -124,3 +138,44 @@ def run_parallel(tasks: Sequence[Callable[[], T]]) -> list[T]:
             for kind, requests in own.counts.items():
                 meter.add(kind, requests, 0)
     return [result for result, _ in results]
+
+
+def _measured(task: Callable[[], T]) -> tuple[T, Meter]:
+    """Run a task under a meter of its own and no other."""
+
+    def run() -> tuple[T, Meter]:
+        with Meter() as own:
+            return task(), own
+
+    return contextvars.Context().run(run)
+
+
+def _settle(future: Future[tuple[T, Meter]], task: Callable[[], T]) -> None:
+    """Run a task on this thread."""
+    try:
+        future.set_result(_measured(task))
+    except BaseException as error:  # noqa: BLE001 - raised where the results are collected
+        future.set_exception(error)
+
+
+_pools: list[ThreadPoolExecutor] = []
+_pools_lock = threading.Lock()
+
+
+def _pool() -> ThreadPoolExecutor:
+    """The threads of this process; starting some for every write would take longer than most tasks."""
+    with _pools_lock:
+        if not _pools:
+            _pools.append(ThreadPoolExecutor(PARALLEL_MAX, thread_name_prefix="omnigraph"))
+        return _pools[0]
+
+
+def _forget_pool() -> None:
+    """A forked process has none of the threads, and maybe a lock that nobody will release."""
+    global _pools_lock
+    _pools_lock = threading.Lock()
+    _pools.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

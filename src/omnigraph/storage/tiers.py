@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from omnigraph.storage.staged import FragmentIdentity
 
 FANOUT = 8
 ROWS_MAX = 262_144
 BYTES_MAX = 256 * 2**20
-"""What one fold may hold in memory; larger fragments are left to `optimize`."""
+"""What one fold may hold in memory."""
+LOST_SHARE = 10
+"""A fragment that lost more than this part of its rows is written anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,30 @@ def _within_memory(fragments: Sequence[FragmentIdentity]) -> list[FragmentIdenti
             break
         kept.append(fragment)
     return kept
+
+
+def choose_compaction(fragments: Sequence[FragmentIdentity], physical: Mapping[int, int]) -> list[Fold]:
+    """Neighbours that are small, or that have lost many rows, become fragments of a good size. Order is kept."""
+    found: list[Fold] = []
+    group: list[FragmentIdentity] = []
+    for fragment in fragments:
+        lost = physical[fragment.id] - fragment.rows
+        is_small = fragment.rows < ROWS_MAX // 2 and fragment.bytes < BYTES_MAX // 2
+        is_fit = fragment.rows <= ROWS_MAX and fragment.bytes <= BYTES_MAX
+        if not is_fit or not (is_small or lost * LOST_SHARE > physical[fragment.id]):
+            found += _worth_it(group, physical)
+            group = []
+            continue
+        if group and len(_within_memory([*group, fragment])) <= len(group):
+            found += _worth_it(group, physical)
+            group = []
+        group.append(fragment)
+    return found + _worth_it(group, physical)
+
+
+def _worth_it(group: Sequence[FragmentIdentity], physical: Mapping[int, int]) -> list[Fold]:
+    lost = sum(physical[fragment.id] - fragment.rows for fragment in group)
+    return [Fold(tuple(group))] if len(group) > 1 or lost * LOST_SHARE > sum(f.rows for f in group) + lost else []
 
 
 def fragments_bound(commits: int) -> int:

@@ -9,7 +9,16 @@ import pyarrow as pa
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from omnigraph.schema import Catalog, arrow_type, compile_schema, encode_catalog, plan_migration, table_schemas
+from omnigraph.model.types import blob_uri_column
+from omnigraph.schema import (
+    Catalog,
+    arrow_type,
+    compile_schema,
+    encode_catalog,
+    plan_migration,
+    property_fields,
+    table_schemas,
+)
 from omnigraph.schema.evolve import (
     AddProperty,
     AddType,
@@ -98,7 +107,14 @@ class Table:
         return cls({field.name: field for field in schema})
 
     def put(self, name: str, declared: PropType) -> None:
-        self.columns[name] = pa.field(name, arrow_type(declared), nullable=declared.nullable)
+        self.columns |= {field.name: field for field in property_fields(name, declared)}
+
+    def take(self, name: str) -> list[pa.Field]:
+        """Remove the columns of a property: a Blob has two."""
+        found = [self.columns.pop(name)]
+        if blob_uri_column(name) in self.columns:
+            found.append(self.columns.pop(blob_uri_column(name)))
+        return found
 
 
 def replay(plan: MigrationPlan) -> dict[str, Table]:
@@ -118,17 +134,20 @@ def replay(plan: MigrationPlan) -> dict[str, Table]:
                 assert step.property_name not in tables[step.table].columns
                 tables[step.table].put(step.property_name, step.property_type)
             case RenameProperty():
-                columns = tables[step.table].columns
-                assert step.property_name not in columns
-                columns[step.property_name] = columns.pop(step.old_name).with_name(step.property_name)
+                table = tables[step.table]
+                assert step.property_name not in table.columns
+                for field, name in zip(
+                    table.take(step.old_name), (step.property_name, blob_uri_column(step.property_name)), strict=False
+                ):
+                    table.columns[name] = field.with_name(name)
             case ChangePropertyType():
                 was = tables[step.table].columns[step.property_name]
                 assert was.type == arrow_type(step.before)
-                assert was.nullable == step.before.nullable
+                assert was.nullable == (step.before.nullable or step.before.is_blob)
                 assert step.touches_data == (was.type != arrow_type(step.after))
                 tables[step.table].put(step.property_name, step.after)
             case DropProperty():
-                del tables[step.table].columns[step.property_name]
+                tables[step.table].take(step.property_name)
             case _:
                 pass
     return tables

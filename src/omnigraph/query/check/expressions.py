@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from omnigraph.model.diagnostics import suggest
+from omnigraph.model.times import DATE_FORM, DATE_TIME_FORM, read_date, read_date_time
 from omnigraph.model.types import INTEGER_BOUNDS, PropType, ScalarType
 from omnigraph.query import ast, ir
 from omnigraph.query.check.calls import check_call
 from omnigraph.query.check.compare import boolean, compare, same_scalar
 from omnigraph.query.check.context import describe, properties_of
-from omnigraph.query.times import DATE_FORM, DATE_TIME_FORM, read_date, read_date_time
 from omnigraph.schema.catalog import EDGE_FIELDS, NODE_FIELDS
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def _word(place: Place, node: ast.Word) -> ir.Expression | None:
         return place.error("T6", f"{node.name!r} is no value here", node.span, f"a variable is written ${node.name}")
     if node.name not in place.columns:
         hint = suggest(node.name, place.columns) or f"a variable is written ${node.name}"
+        if node.name.lower() == "distinct":
+            hint = "it stands before the braces: return distinct { … }"
         return place.error("T6", f"there is no column {node.name!r}", node.span, hint)
     column = place.columns[node.name]
     return column and ir.ColumnRef(column.name, column.type)

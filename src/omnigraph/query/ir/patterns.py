@@ -40,6 +40,11 @@ class Direction(StrEnum):
     IN = "in"
     BOTH = "both"
 
+    @property
+    def opposite(self) -> Direction:
+        """The way back."""
+        return {Direction.OUT: Direction.IN, Direction.IN: Direction.OUT}.get(self, self)
+
 
 @dataclass(frozen=True, slots=True)
 class Expand:

@@ -1,0 +1,136 @@
+"""`omnigraph optimize`, `index` and `repair`: upkeep at the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from omnigraph.cli import render
+from omnigraph.cli.scope import BranchOption, JsonOption, QuietOption, StoreOption, UriArgument, echo, open_scope
+from omnigraph.model.errors import BadRequest
+
+if TYPE_CHECKING:
+    from omnigraph.search.optimize import OptimizedTable
+
+index_app = typer.Typer(help="See how far indexes have come.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("optimize")(optimize)
+    app.command("repair")(repair)
+    app.add_typer(index_app, name="index")
+
+
+def optimize(
+    uri: UriArgument = None,
+    branch: BranchOption = "main",
+    engine: Annotated[str, typer.Option("--engine", help="local, or spark for tables side by side.")] = "auto",
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compact tables and bring indexes up to date. Nobody waits for it, and no answer changes."""
+    graph = open_scope(uri, store)
+    echo("optimize", graph, quiet)
+    done = graph.optimize(branch, engine=engine)
+    if as_json:
+        render.print_json({"uri": graph.uri, "datasets": [_document(table) for table in done]})
+        return
+    render.print_table(
+        ("table", "fragments removed", "added", "result"),
+        [(table.key, table.fragments_removed, table.fragments_added, _result(table)) for table in done],
+    )
+    for table in done:
+        for pending in table.pending:
+            render.out.print(f"pending: {table.key}.{pending.column}: {pending.reason}", markup=False)
+
+
+def _result(table: OptimizedTable) -> str:
+    if table.is_lost:
+        return "written to meanwhile: run it again"
+    return "optimized" if table.is_committed else "nothing to do"
+
+
+def _document(table: OptimizedTable) -> dict[str, Any]:
+    return {
+        "type_key": table.key,
+        "fragments_removed": table.fragments_removed,
+        "fragments_added": table.fragments_added,
+        "committed": table.is_committed,
+        "skipped": None,
+        "published_dataset_version": table.version,
+        "lance_head_version": table.version,
+        "pending_indexes": [{"property": each.column, "reason": each.reason} for each in table.pending],
+    }
+
+
+@index_app.command("status")
+def index_status(
+    uri: UriArgument = None, branch: BranchOption = "main", store: StoreOption = None, as_json: JsonOption = False
+) -> None:
+    """Show every index and how many rows it covers."""
+    graph = open_scope(uri, store)
+    found = graph.indexes.status(branch)
+    if as_json:
+        documents = [
+            {
+                "type_key": each.table,
+                "property": each.column,
+                "kind": each.form.lower(),
+                "rows": each.rows,
+                "covered_rows": each.covered_rows,
+                "segments": each.segments,
+                "state": each.state,
+                "reason": each.reason,
+            }
+            for each in found
+        ]
+        render.print_json({"uri": graph.uri, "branch": branch, "indexes": documents})
+        return
+    rows = [
+        (each.table, each.column, each.form.lower(), f"{each.covered_rows}/{each.rows}", each.reason or each.state)
+        for each in found
+    ]
+    render.print_table(("table", "property", "kind", "rows covered", "state"), rows)
+
+
+def repair(
+    uri: UriArgument = None,
+    confirm: Annotated[bool, typer.Option("--confirm", help="Publish what was found.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Publish what cannot be verified, too.")] = False,
+    store: StoreOption = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Look for tables that ran ahead of the graph. There are none: a table has no head of its own that could."""
+    if force and not confirm:
+        raise BadRequest("--force needs --confirm")
+    graph = open_scope(uri, store)
+    echo("repair", graph, quiet)
+    snapshot = graph.snapshot()
+    if as_json:
+        documents = [
+            {
+                "type_key": key,
+                "published_dataset_version": table.version,
+                "lance_head_version": table.version,
+                "classification": "no_drift",
+                "action": "no_op",
+                "operations": [],
+                "error": None,
+            }
+            for key, table in sorted(snapshot.state.tables.items())
+        ]
+        render.print_json(
+            {
+                "uri": graph.uri,
+                "confirm": confirm,
+                "force": force,
+                "graph_manifest_version": snapshot.manifest_version,
+                "datasets": documents,
+            }
+        )
+        return
+    render.print_table(("table", "result"), [(key, "no_drift") for key in sorted(snapshot.state.tables)])

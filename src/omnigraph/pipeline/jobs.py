@@ -1,0 +1,150 @@
+"""Running a Spark job: progress while it goes on, cancelled with the caller, its failures as our errors."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import pickle
+import re
+import threading
+from typing import TYPE_CHECKING, Any
+
+from omnigraph.model.errors import OmniGraphError, SparkFailed, Unavailable
+from omnigraph.pipeline.session import is_classic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    Report = Callable[[int, int], None]
+    """Called with the tasks that are done, and how many there are."""
+
+POLL_S = 0.3
+CANCEL_S = 30.0
+"""How long a cancelled job may take to end."""
+_RAISED = re.compile(r"(?:[a-z_][\w.]*\.)?[A-Z]\w*: (.+)")
+
+
+def run(session: SparkSession, frame: DataFrame, name: str, report: Report | None = None) -> list[Any]:
+    """The rows of a small frame. `name` is the job's tag: if the caller is interrupted, the job is cancelled.
+
+    A thread of its own asks Spark: a call that is interrupted would leave the caller's own line to Java out of step.
+    """
+    job = _Job(session, frame, name)
+    with _told(session, report) if report is not None and not is_classic(session) else contextlib.nullcontext():
+        job.start()
+        try:
+            while job.is_alive():
+                job.join(POLL_S)
+                if report is not None and is_classic(session):
+                    _poll(session, name, report)
+        except BaseException:
+            with contextlib.suppress(Exception):
+                session.interruptTag(name)
+            job.join(CANCEL_S)
+            raise
+    with _spark_errors():
+        return job.rows()
+
+
+class _Job(threading.Thread):
+    """Collects a frame."""
+
+    def __init__(self, session: SparkSession, frame: DataFrame, name: str) -> None:
+        super().__init__(name=f"omnigraph-{name}", daemon=True)
+        self._session, self._frame, self._tag = session, frame, name
+        self._rows: list[Any] = []
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        """Ask, under the tag by which the job can be cancelled."""
+        try:
+            self._session.addTag(self._tag)
+            if is_classic(self._session):
+                self._session.sparkContext.setJobGroup(self._tag, "omnigraph", interruptOnCancel=True)
+            self._rows = self._frame.collect()
+        except BaseException as error:  # noqa: BLE001 - raised where the rows are asked for
+            self._error = error
+
+    def rows(self) -> list[Any]:
+        """What came back, or what went wrong."""
+        if self._error is not None:
+            raise self._error
+        return self._rows
+
+
+# -- errors of tasks ---------------------------------------------------------------------------------------
+
+
+def answered(work: Callable[[], bytes]) -> bytes:
+    """The result of a task, or the error that trying again would not mend, to be raised by the driver."""
+    try:
+        return b"+" + work()
+    except Unavailable:
+        raise
+    except OmniGraphError as error:
+        return b"-" + base64.b64encode(pickle.dumps(error))
+
+
+def result_of(answer: bytes) -> bytes:
+    """What a task answered; raises its error."""
+    if answer[:1] == b"-":
+        raise pickle.loads(base64.b64decode(answer[1:]))  # noqa: S301 - our own task has written it
+    return answer[1:]
+
+
+@contextlib.contextmanager
+def _spark_errors() -> Generator[None]:
+    """Turn Spark's exceptions into ours."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        raise SparkFailed(_gist(str(error)) or type(error).__name__) from error
+
+
+def _gist(text: str) -> str:
+    """What a Python worker died of, if it was one: the end of its traceback; else the first line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    raised = [found for line in lines if (found := _RAISED.match(line))]
+    return (raised[-1].group(1) if raised else lines[0] if lines else "")[:500]
+
+
+# -- progress ----------------------------------------------------------------------------------------------
+
+
+def _poll(session: SparkSession, name: str, report: Report) -> None:
+    """A classic session is asked now and then."""
+    with contextlib.suppress(Exception):  # a job that ends meanwhile
+        done, total = _tasks(session.sparkContext.statusTracker(), name)
+        if total:
+            report(done, total)
+
+
+def _tasks(tracker: Any, name: str) -> tuple[int, int]:
+    done = total = 0
+    for job in tracker.getJobIdsForGroup(name):
+        info = tracker.getJobInfo(job)
+        for stage in info.stageIds if info is not None else ():
+            found = tracker.getStageInfo(stage)
+            if found is not None:
+                done, total = done + found.numCompletedTasks, total + found.numTasks
+    return done, total
+
+
+@contextlib.contextmanager
+def _told(session: SparkSession, report: Report) -> Generator[None]:
+    """Spark Connect tells."""
+    remote: Any = session
+
+    def handler(stages: Any, **_: object) -> None:
+        if stages:
+            report(sum(one.num_completed_tasks for one in stages), sum(one.num_tasks for one in stages))
+
+    remote.registerProgressHandler(handler)
+    try:
+        yield
+    finally:
+        remote.removeProgressHandler(handler)

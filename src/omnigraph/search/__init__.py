@@ -1,0 +1,1 @@
+"""What search needs beyond a scan: words of a text, scores, and indexes as derived state."""

@@ -1,0 +1,1 @@
+"""Graphs over HTTP: one process that many people and agents share."""

@@ -1,0 +1,133 @@
+"""Queries that write."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from omnigraph.client.documents import mutation_document
+from omnigraph.client.wire import ChangeOutput, ChangeRequest
+from omnigraph.graph.visible import permit_text, require_something, sees_all
+from omnigraph.model.errors import BadRequest
+from omnigraph.model.names import MAIN
+from omnigraph.policy import Action
+from omnigraph.server.answers import document
+from omnigraph.server.bodies import JSON, read_body, validated
+from omnigraph.server.context import Call, GraphCall
+from omnigraph.server.describe import header, operation
+
+if TYPE_CHECKING:
+    from omnigraph.write.mutate import MutationResult
+
+router = APIRouter()
+
+CONDITION = "Omnigraph-If-Graph-Commit"
+_COMMIT_ID = re.compile(r"[0-9A-Za-z]{1,64}")
+
+
+def condition_of(request: Request) -> str:
+    """The commit a conditional write insists on: exactly one raw id."""
+    given = request.headers.getlist(CONDITION)
+    if len(given) != 1:
+        raise BadRequest(f"this route takes the header {CONDITION} once, with a commit id")
+    if _COMMIT_ID.fullmatch(given[0]) is None:
+        raise BadRequest(f"{CONDITION} is one commit id as it is: no quotes, no list, no *")
+    return given[0]
+
+
+def refuse_condition(request: Request) -> None:
+    """A condition that would not be looked at is a mistake."""
+    if CONDITION in request.headers:
+        raise BadRequest(f"{CONDITION} belongs to the route with /if-graph-commit")
+
+
+async def _asked(call: Call) -> ChangeRequest:
+    """The body; the older names of its members are read as well."""
+    import orjson
+
+    limits = call.server.limits
+    body = await read_body(call.request, limits.json_bytes_max, limits.body_timeout_s, JSON)
+    try:
+        given = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"the body is no JSON: {error}") from None
+    if isinstance(given, dict):
+        for old, new in (("query_source", "query"), ("query_name", "name")):
+            if old in given:
+                given.setdefault(new, given[old])
+    return validated(given, ChangeRequest)
+
+
+async def _change(call: Call, if_commit: str | None = None) -> Response:
+    asked = await _asked(call)
+    branch = asked.branch or MAIN
+    if not sees_all(call.gate, Action.CHANGE, branch):
+        require_something(call.gate, Action.CHANGE, branch)
+
+    def run() -> MutationResult:
+        permit_text(call.gate, call.graph, Action.CHANGE, asked.query, asked.name, branch)
+        return call.graph.mutate(
+            as_text(asked.query), asked.name, params_of(asked.params), branch=branch, if_commit=if_commit
+        )
+
+    with call.admitted(len(asked.query)):
+        return document(mutation_document(await call.run(run)))
+
+
+def as_text(query: str) -> str:
+    """Query text that nobody takes for the name of a file."""
+    return query + "\n"
+
+
+def params_of(params: object) -> dict[str, object] | None:
+    """The parameters of a query."""
+    if params is None:
+        return None
+    if not isinstance(params, dict):
+        raise BadRequest('params is a JSON object: {"name": value}')
+    return {str(name): value for name, value in params.items()}
+
+
+@router.post(
+    "/mutate", **operation("cluster_mutate", ChangeOutput, tag="mutations", body=ChangeRequest, also=(409, 424))
+)
+async def mutate(call: GraphCall) -> Response:
+    """Run a query that writes: one commit, or none if nothing changes."""
+    refuse_condition(call.request)
+    return await _change(call)
+
+
+@router.post(
+    "/mutate/if-graph-commit",
+    **operation(
+        "cluster_mutate_if_graph_commit",
+        ChangeOutput,
+        tag="mutations",
+        body=ChangeRequest,
+        also=(409, 412, 424),
+        parameters=[header(CONDITION, required=True)],
+    ),
+)
+async def mutate_if(call: GraphCall) -> Response:
+    """Run a query that writes, if the branch is at the commit of the header."""
+    return await _change(call, condition_of(call.request))
+
+
+@router.post(
+    "/change",
+    **operation("cluster_change", ChangeOutput, tag="mutations", body=ChangeRequest, also=(409, 424), deprecated=True),
+)
+async def change(call: GraphCall) -> Response:
+    """Run a query that writes. Use /mutate."""
+    refuse_condition(call.request)
+    return deprecated(await _change(call), "mutate")
+
+
+def deprecated(response: Response, successor: str) -> Response:
+    """Say which route has taken the place of this one."""
+    response.headers["Deprecation"] = "true"
+    response.headers["Link"] = f'<{successor}>; rel="successor-version"'
+    return response

@@ -1,0 +1,58 @@
+"""Fragments that other processes have uploaded, and what is to be done with them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+from lance import LanceOperation
+from lance.fragment import FragmentMetadata
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from omnigraph.storage.handles import LanceTable
+    from omnigraph.storage.staged import FragmentIdentity
+
+
+def parse_fragments(texts: Sequence[str]) -> list[FragmentMetadata]:
+    """The fragments that `upload` reported."""
+    return [FragmentMetadata.from_json(text) for text in texts]
+
+
+def fragment_rows(text: str) -> int:
+    """How many rows a fragment that `upload` reported has."""
+    return int(json.loads(text)["physical_rows"])
+
+
+def operation(
+    table: LanceTable,
+    new: Sequence[FragmentMetadata],
+    updated: Sequence[FragmentMetadata],
+    gone: Sequence[int],
+    *,
+    replaces_all: bool = False,
+) -> LanceOperation.BaseOperation:
+    """New fragments in place of rows that go. The columns of the table keep their ids, which the fragments refer to."""
+    if replaces_all:
+        return LanceOperation.Overwrite(table.dataset.lance_schema, list(new))
+    return LanceOperation.Update(
+        removed_fragment_ids=list(gone),
+        updated_fragments=list(updated),
+        new_fragments=list(new),
+        fields_for_preserving_frag_bitmap=table.field_ids(),  # else Lance takes new rows for indexed ones
+        update_mode="rewrite_rows",
+    )
+
+
+def by_fragment(fragments: Sequence[FragmentIdentity], numbers: Sequence[int]) -> dict[int, list[int]]:
+    """Rows numbered over fragments in order, as offsets in each of them."""
+    ends = np.cumsum([fragment.rows for fragment in fragments])
+    wanted = np.sort(np.asarray(numbers, np.int64))
+    owners = np.searchsorted(ends, wanted, side="right")
+    starts = np.concatenate([[0], ends[:-1]])
+    found: dict[int, list[int]] = {}
+    for owner, offset in zip(owners.tolist(), (wanted - starts[owners]).tolist(), strict=True):
+        found.setdefault(fragments[owner].id, []).append(offset)
+    return found

@@ -1,0 +1,1 @@
+"""Writing: from records, frames and mutations to the rows of a publish."""

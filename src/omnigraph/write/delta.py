@@ -1,0 +1,115 @@
+"""A write as data: for each table, the rows it has afterwards and the ids it has no longer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+
+from omnigraph.schema import table_key, table_schema
+from omnigraph.write.compute import pc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from omnigraph.schema import EdgeType, NodeType
+    from omnigraph.write.places import Places
+
+NO_IDS = cast("pa.StringArray", pa.array([], pa.string()))
+
+
+class RowMode(StrEnum):
+    """What the rows of a delta do to rows of the same id that are there."""
+
+    FRESH = "fresh"
+    """Their ids are new: nothing can be there."""
+    INSERT = "insert"
+    """Nothing may be there."""
+    UPSERT = "upsert"
+    """They replace what is there."""
+    REPLACE = "replace"
+    """They are all there is afterwards: every other row of the table goes."""
+
+
+@dataclass(frozen=True)
+class TableDelta:
+    """What a write does to one table. Ids are unique among the rows, and no id is both written and removed."""
+
+    table: NodeType | EdgeType
+    rows: pa.Table
+    mode: RowMode
+    removed: pa.StringArray = field(default_factory=lambda: NO_IDS)
+    places: Places | None = None
+
+    @property
+    def key(self) -> str:
+        """The table, as `node:Person`."""
+        return table_key(self.table)
+
+    @property
+    def replaces(self) -> bool:
+        """Whether every other row goes."""
+        return self.mode is RowMode.REPLACE
+
+    @cached_property
+    def ids(self) -> pa.StringArray:
+        """The ids of the rows."""
+        return column(self.rows, "id")
+
+    @cached_property
+    def touched(self) -> pa.StringArray:
+        """The ids whose stored rows no longer count: replaced or removed."""
+        return cast("pa.StringArray", pa.concat_arrays([self.ids, self.removed]))
+
+    @cached_property
+    def stored_ids(self) -> pa.StringArray:
+        """Those of them that the graph may hold a row of."""
+        return self.removed if self.mode is RowMode.FRESH else self.touched
+
+
+Deltas = dict[str, TableDelta]
+
+
+def empty_rows(table: NodeType | EdgeType) -> pa.Table:
+    """No rows of a type."""
+    return table_schema(table).empty_table()
+
+
+def column(rows: pa.Table, name: str) -> pa.StringArray:
+    """A column in one piece."""
+    found = rows.column(name)
+    whole = found.chunk(0) if found.num_chunks == 1 else found.combine_chunks()
+    return cast("pa.StringArray", whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks))
+
+
+def among(values: pa.Array, of: pa.Array) -> pa.Array:
+    """For each value whether it is one of others; null is none."""
+    return pc.is_in(values, value_set=of, skip_nulls=True)
+
+
+def without(values: pa.Array, others: pa.Array) -> pa.Array:
+    """The values that are none of the others."""
+    return values if len(others) == 0 or len(values) == 0 else values.filter(pc.invert(among(values, others)))
+
+
+def distinct(values: pa.Array) -> pa.Array:
+    """Each value once, null left out."""
+    return pc.drop_null(pc.unique(values))
+
+
+def joined(parts: Sequence[pa.Array]) -> pa.StringArray:
+    """Ids of several arrays in one."""
+    return cast("pa.StringArray", pa.concat_arrays(list(parts)) if parts else NO_IDS)
+
+
+def by_key(deltas: Sequence[TableDelta]) -> Deltas:
+    """Deltas by their table."""
+    return {delta.key: delta for delta in deltas}
+
+
+def rows_of(deltas: Mapping[str, TableDelta]) -> int:
+    """How many rows are written in all."""
+    return sum(delta.rows.num_rows for delta in deltas.values())

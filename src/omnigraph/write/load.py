@@ -1,0 +1,261 @@
+"""A load: rows of any source in, one commit out. What is said here holds wherever the rows are typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from omnigraph.model.errors import BranchNotFound, OmniGraphError, ReadSetConflict, ResourceLimit
+from omnigraph.model.violations import ViolationKind, Violations, keeping_all
+from omnigraph.schema import table_key
+from omnigraph.write.collected import CollectedRows
+from omnigraph.write.modes import LoadMode
+from omnigraph.write.permit import permit_all
+from omnigraph.write.skip import Rejected, without_rejected
+from omnigraph.write.stage import stage
+from omnigraph.write.validate import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from omnigraph.embed import Embedder
+    from omnigraph.manifest import BranchRef, Commit, PublishPlan, Repository, StoredSchema, WriteTxn
+    from omnigraph.schema import Catalog
+    from omnigraph.write.batches import Batches
+    from omnigraph.write.blob_policy import BlobPolicy
+    from omnigraph.write.delta import Deltas
+    from omnigraph.write.permit import Permit, PermitBranch
+    from omnigraph.write.progress import Progress
+
+    Reader = Callable[[Catalog], Iterable[tuple[Batches, str]]]
+    """Gives the rows of an input for a schema, and what its places are counted in."""
+
+
+@dataclass(frozen=True)
+class LoadLimits:
+    """Caps on one load, for those who want some; memory is the only one otherwise."""
+
+    rows: int | None = None
+    bytes: int | None = None
+
+    def check(self, collected: CollectedRows) -> None:
+        """Refuse what is too much."""
+        if self.rows is not None and collected.total > self.rows:
+            raise ResourceLimit("load rows", limit=self.rows, actual=collected.total)
+        if self.bytes is not None and collected.bytes > self.bytes:
+            raise ResourceLimit("load bytes", limit=self.bytes, actual=collected.bytes)
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How to load."""
+
+    mode: LoadMode
+    branch: str
+    base_branch: str | None = None
+    """Where to fork the branch from if it is not there."""
+    actor: str | None = None
+    if_commit: str | None = None
+    limits: LoadLimits = LoadLimits()
+    operation: str = "load"
+    """What the commit says it was."""
+    skip: bool = False
+    """Leave out rows that are wrong, instead of refusing the load."""
+
+
+@dataclass(frozen=True)
+class LoadResult:
+    """What a load did."""
+
+    branch: str
+    base_branch: str | None
+    branch_created: bool
+    mode: LoadMode
+    nodes: dict[str, int]
+    edges: dict[str, int]
+    actor: str | None
+    commit: Commit | None
+    engine: str = "local"
+    rejected: Rejected = field(default_factory=Rejected)
+    """Rows that were left out."""
+
+    @property
+    def total_entities(self) -> int:
+        """Nodes and edges in all."""
+        return sum(self.nodes.values()) + sum(self.edges.values())
+
+    @property
+    def rejected_counts(self) -> dict[ViolationKind, int]:
+        """Violations of the rows that were left out, by kind."""
+        return self.rejected.counts
+
+
+@dataclass(frozen=True)
+class Target:
+    """The branch a load goes to, and the schema its rows are typed for."""
+
+    schema_hash: str
+    schema: StoredSchema
+    is_new: bool
+    """Whether the branch has to be made first."""
+
+
+@dataclass(frozen=True)
+class Permits:
+    """Asked before anything of a load becomes visible."""
+
+    change: Permit = permit_all
+    branch: PermitBranch = permit_all
+
+
+NO_PERMITS = Permits()
+
+
+class Stager(Protocol):
+    """Stages a delta that was found right."""
+
+    def __call__(self, txn: WriteTxn, deltas: Deltas) -> bool:
+        """Stage all tables that change; False if none does."""
+        ...
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Rows that were typed, as a delta, and what is wrong with them by themselves."""
+
+    deltas: Deltas
+    violations: Violations
+    stage: Stager = stage
+    load_id: str | None = None
+    """The commit's id and the intent's, if they were chosen before."""
+    engine: str = "local"
+
+
+def load(
+    repository: Repository,
+    read: Reader,
+    options: LoadOptions,
+    *,
+    blobs: BlobPolicy | None = None,
+    progress: Progress | None = None,
+    permits: Permits = NO_PERMITS,
+    embedder: Embedder | None = None,
+) -> LoadResult:
+    """Load what `read` gives for the schema of the branch: all of it as one commit, or nothing."""
+    target = target_of(repository, options)
+    with keeping_all(options.skip):
+        collected = CollectedRows()
+        for batches, word in read(target.schema.catalog):
+            collected.add(batches, target.schema.catalog, word)
+            options.limits.check(collected)
+        if embedder is not None:
+            _say(progress, "embedding", collected.total)
+            collected.embed(embedder, skip=options.skip)
+        deltas = collected.deltas(options.mode)
+        if blobs is not None:
+            keep = options.mode is LoadMode.OVERWRITE
+            deltas = blobs.admit(deltas, collected.violations, keep_references=keep)
+        return publish(repository, target, Gathered(deltas, collected.violations), options, progress, permits)
+
+
+def target_of(repository: Repository, options: LoadOptions) -> Target:
+    """The schema the rows are for, and whether the branch has to be made first."""
+    try:
+        schema_hash, is_new = repository.base_state(options.branch, fresh=False).schema_hash, False
+    except BranchNotFound:
+        if options.base_branch is None:
+            raise
+        refs = repository.registry.head()
+        schema_hash, is_new = repository.resolve(options.base_branch, refs).schema_hash, True
+    return Target(schema_hash, repository.catalogs.get(schema_hash), is_new)
+
+
+def publish(
+    repository: Repository,
+    target: Target,
+    gathered: Gathered,
+    options: LoadOptions,
+    progress: Progress | None = None,
+    permits: Permits = NO_PERMITS,
+) -> LoadResult:
+    """Hold what was gathered against the graph, stage it and publish it as one commit."""
+    final: list[tuple[Deltas, Rejected]] = []
+    total = sum(len(delta.ids) for delta in gathered.deltas.values())
+    permits.change(gathered.deltas)
+    if target.is_new:
+        assert options.base_branch is not None
+        permits.branch(options.base_branch)
+        if not options.skip:
+            gathered.violations.raise_if_any()  # before the branch is made
+
+    def prepare(txn: WriteTxn) -> PublishPlan | None:
+        catalog = repository.catalogs.get(txn.base.schema_hash).catalog
+        if txn.base.schema_hash != target.schema_hash and (
+            gathered.violations.total or not _same_types(gathered.deltas, catalog)
+        ):
+            raise ReadSetConflict("schema", expected=target.schema_hash, actual=txn.base.schema_hash)
+        _say(progress, "checking", total)
+        deltas, rejected = gathered.deltas, Rejected()
+        if options.skip:
+            deltas = without_rejected(catalog, txn, deltas, gathered.violations, rejected)
+        else:
+            validate(catalog, txn, deltas, gathered.violations)
+        _say(progress, "writing", total)
+        gathered.stage(txn, deltas)
+        final[:] = [(deltas, rejected)]
+        plan = txn.plan(options.operation, actor=options.actor, if_commit=options.if_commit)
+        return plan if gathered.load_id is None else replace(plan, commit_id=gathered.load_id)
+
+    made = None
+    if target.is_new:
+        assert options.base_branch is not None
+        made = repository.create_branch(options.branch, options.base_branch, options.actor)
+    commit = _write(repository, prepare, options, gathered, made)
+    deltas, rejected = final[0]
+    return LoadResult(
+        options.branch,
+        options.base_branch,
+        target.is_new,
+        options.mode,
+        _counts(deltas, "node"),
+        _counts(deltas, "edge"),
+        options.actor,
+        commit,
+        gathered.engine,
+        rejected,
+    )
+
+
+def _counts(deltas: Deltas, kind: str) -> dict[str, int]:
+    """Rows by type, nodes or edges, sorted by name."""
+    found = {delta.table.name: len(delta.ids) for key, delta in deltas.items() if key.startswith(f"{kind}:")}
+    return dict(sorted(found.items()))
+
+
+def _same_types(deltas: Deltas, catalog: Catalog) -> bool:
+    """Whether rows that were read for another schema are also rows of this one."""
+    declared = {table_key(table): table for table in (*catalog.nodes, *catalog.edges)}
+    return all(declared.get(key) == delta.table for key, delta in deltas.items())
+
+
+def _write(
+    repository: Repository,
+    prepare: Callable[[WriteTxn], PublishPlan | None],
+    options: LoadOptions,
+    gathered: Gathered,
+    made: BranchRef | None,
+) -> Commit | None:
+    strict = any(delta.replaces for delta in gathered.deltas.values())
+    fresh = options.if_commit is not None
+    try:
+        published = repository.write(prepare, options.branch, strict=strict, fresh=fresh, intent=gathered.load_id)
+    except OmniGraphError:
+        if made is not None:
+            repository.withdraw_branch(made)
+        raise
+    return published.commit if published is not None else None
+
+
+def _say(progress: Progress | None, stage: str, rows: int) -> None:
+    if progress is not None:
+        progress(stage, rows, rows)

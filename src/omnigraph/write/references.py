@@ -1,0 +1,92 @@
+"""Edges end at nodes: what is written must find them, what goes must not be missed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omnigraph.model.violations import ViolationKind
+from omnigraph.schema import EdgeType, NodeType, table_key
+from omnigraph.write.compute import pc
+from omnigraph.write.delta import among, column, distinct, joined, without
+from omnigraph.write.rules import rows_where
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from omnigraph.write.context import GraphCheck
+    from omnigraph.write.delta import TableDelta
+
+
+def check_endpoints(check: GraphCheck) -> None:
+    """Every edge that is written ends at nodes that are there afterwards."""
+    for delta in check.each("edge"):
+        edge = delta.table
+        if not isinstance(edge, EdgeType) or not delta.rows.num_rows:
+            continue
+        for end, node in (("src", edge.source), ("dst", edge.target)):
+            ends = column(delta.rows, end)
+            missing = _missing_nodes(check, node, distinct(ends))
+            for row in rows_where(among(ends, missing)) if len(missing) else ():
+                text = f"{end} '{ends[int(row)].as_py()}' not found in {node}"
+                check.report(delta, int(row), ViolationKind.ENDPOINT, f"edge {edge.name}: {text}", property=end)
+
+
+def _missing_nodes(check: GraphCheck, node: str, wanted: pa.Array) -> pa.Array:
+    """Those of these ids that no node will have."""
+    key = f"node:{node}"
+    delta = check.deltas.get(key)
+    rest = wanted
+    gone = wanted.slice(0, 0)
+    if delta is not None:
+        rest = without(wanted, delta.ids)
+        if delta.replaces:
+            return rest
+        gone = rest.filter(among(rest, delta.removed))
+        rest = without(rest, delta.removed)
+    if not len(rest):
+        return gone
+    found = column(check.txn.find(key, "id", rest, ["id"]), "id")
+    if len(found):
+        check.txn.depends_on(key, "removed")
+    return joined([gone, without(rest, found)])
+
+
+def check_references(check: GraphCheck) -> None:
+    """No node goes away that is still the end of an edge."""
+    for delta in check.each("node"):
+        node = delta.table
+        gone = _gone(check, delta)
+        if not isinstance(node, NodeType) or not len(gone):
+            continue
+        for edge in check.catalog.edges_touching(node.name):
+            if edge.source == node.name:
+                _check_end(check, delta, edge, "src", gone)
+            if edge.target == node.name:
+                _check_end(check, delta, edge, "dst", gone)
+
+
+def _gone(check: GraphCheck, delta: TableDelta) -> pa.Array:
+    if not delta.replaces:
+        return delta.removed
+    return without(column(check.txn.snapshot.table(delta.key).scan(["id"]), "id"), delta.ids)
+
+
+def _check_end(check: GraphCheck, nodes: TableDelta, edge: EdgeType, end: str, gone: pa.Array) -> None:
+    key = table_key(edge)
+    edges = check.deltas.get(key)
+    if edges is not None and edges.replaces:  # only new rows are left, and those have been checked
+        return
+    check.txn.depends_on(key, "added", "changed")
+    stored = check.txn.find(key, end, gone, ["id", end])
+    if edges is not None and stored.num_rows:
+        stored = stored.filter(without_mask(stored, edges.stored_ids))
+    for row in stored.slice(0, check.violations.kept_max).to_pylist():
+        text = f"{end} '{row[end]}' not found in {nodes.table.name}: edge {edge.name} '{row['id']}' still ends there"
+        edge_id = (edge.name, str(row["id"]))
+        check.report(nodes, None, ViolationKind.REFERENCE, text, row[end], edge=edge_id)
+    check.violations.add_more(ViolationKind.REFERENCE, stored.num_rows - check.violations.kept_max)
+
+
+def without_mask(rows: pa.Table, ids: pa.Array) -> pa.Array:
+    """For each row whether its id is none of these."""
+    return pc.invert(among(column(rows, "id"), ids))

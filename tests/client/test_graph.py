@@ -1,0 +1,166 @@
+"""One suite for both: what an embedded graph answers, a served one answers too."""
+
+import datetime as dt
+
+import pyarrow as pa
+import pytest
+
+from omnigraph.model.diagnostics import LanguageError
+from omnigraph.model.errors import AlreadyExists, BadRequest, Conflict, HeadMoved, KeyConflict, NotFound
+
+PEOPLE = """{"type":"Person","data":{"name":"ada","age":36,"photo":"base64:aGVsbG8="}}
+{"type":"Person","data":{"name":"ben"}}
+{"edge":"Knows","from":"ada","to":"ben","data":{"since":"2024-05-01"}}
+"""
+INSERT = "query add($name: String) { insert Person { name: $name } }"
+NAMES = "query names() { match { $p: Person } return { $p.name } order { $p.name } }"
+KNOWN = (
+    "query known($name: String) { match { $p: Person { name: $name } $p $k:knows $q } return { $p, $q.age, $k.since } }"
+)
+
+
+@pytest.fixture(autouse=True)
+def people(graph):
+    graph.load(PEOPLE.encode(), mode="overwrite")
+
+
+def test_query(graph):
+    found = graph.query(KNOWN, "known", {"name": "ada"})
+    assert found.query_name == "known"
+    assert found.branch == "main"
+    assert found.graph_commit_id == graph.commits.list()[0].id
+    assert len(found) == 1
+    assert found.rows[0]["p"]["age"] == 36
+    assert found.rows[0]["k.since"] == dt.date(2024, 5, 1)
+    assert found.to_arrow().schema.field("q.age").type == pa.int32()
+    assert found.to_json()[0]["k.since"] == "2024-05-01"
+    assert found.types
+    assert found.picture() is not None
+
+
+def test_query_at_a_snapshot(graph):
+    before = graph.commits.list()[0].id
+    graph.mutate(INSERT, params={"name": "cyd"})
+    assert [row["p.name"] for row in graph.query(NAMES)] == ["ada", "ben", "cyd"]
+    then = graph.query(NAMES, snapshot=before)
+    assert [row["p.name"] for row in then] == ["ada", "ben"]
+    assert (then.snapshot, then.branch, then.graph_commit_id) == (before, None, before)
+    with pytest.raises(BadRequest):
+        graph.query(NAMES, branch="main", snapshot=before)
+    with pytest.raises(NotFound):
+        graph.query(NAMES, branch="none")
+
+
+def test_bad_queries(graph):
+    with pytest.raises(BadRequest) as wrong:
+        graph.query("query q() { match { $p: Persn } return { $p.name } }")
+    assert "did you mean 'Person'?" in wrong.value.message
+    with pytest.raises(BadRequest):
+        graph.query(INSERT, params={"name": "x"})
+    assert issubclass(LanguageError, BadRequest)
+
+
+def test_mutate(graph):
+    done = graph.mutate(INSERT, "add", {"name": "dov"})
+    assert (done.affected_nodes, done.affected_edges, done.query_name, done.branch) == (1, 0, "add", "main")
+    assert done.commit == graph.commits.show(done.commit.id) or done.commit.id == graph.commits.show(done.commit.id).id
+    nothing = graph.mutate("query q() { delete Person where name = 'nobody' }".replace("'", '"'))
+    assert nothing.commit is None
+    with pytest.raises(HeadMoved) as lost:
+        graph.mutate(INSERT, params={"name": "eve"}, if_commit=graph.commits.list()[-1].id)
+    assert lost.value.found == graph.commits.list()[0].id
+    assert graph.mutate(INSERT, params={"name": "eve"}, if_commit=graph.commits.list()[0].id).commit
+
+
+def test_load(graph):
+    done = graph.load([{"type": "Person", "data": {"name": "fay"}}], mode="append")
+    assert done.nodes == {"Person": 1}
+    assert done.total_entities == 1
+    with pytest.raises(KeyConflict) as taken:
+        graph.load([{"type": "Person", "data": {"name": "fay"}}], mode="append")
+    assert taken.value.entity_id == "fay"
+    made = graph.load(PEOPLE.encode(), branch="loaded", base="main")
+    assert (made.branch_created, made.base_branch, made.branch) == (True, "main", "loaded")
+    graph.branches.delete("loaded")
+    with pytest.raises(BadRequest) as wrong:
+        graph.load(b'{"type":"Person","data":{"nam":"x"}}\n')
+    assert "line 1" in wrong.value.message
+    assert graph.load(b'{"type":"Person",\n"data":{"name":"x","y":1}}', permissive=True).total_entities == 1
+
+
+def test_branches(graph):
+    assert graph.branches.create("a/b").name == "a/b"
+    assert [ref.name for ref in graph.branches.list()] == ["a/b", "main"]
+    with pytest.raises(Conflict):
+        graph.branches.create("a/b")
+    graph.mutate(INSERT, params={"name": "gil"}, branch="a/b")
+    assert len(graph.query(NAMES, branch="a/b")) == 3
+    assert len(graph.query(NAMES)) == 2
+    graph.branches.delete("a/b")
+    with pytest.raises(NotFound):
+        graph.branches.delete("a/b")
+    assert issubclass(AlreadyExists, Conflict)
+
+
+def test_history(graph):
+    commits = graph.commits.list()
+    assert commits[0].parent == commits[1].id
+    assert graph.commits.show(commits[0].id).number == commits[0].number
+    with pytest.raises(NotFound):
+        graph.commits.show("01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    assert graph.snapshot().branch == "main"
+    assert graph.snapshot().manifest_version == commits[0].number
+
+
+def test_schema(graph):
+    source = graph.schema.source
+    assert "node Person" in source
+    plan = graph.schema.plan(source + "\nnode City { name: String @key }\n")
+    assert plan.supported
+    assert len(plan.steps) == 1
+    done = graph.schema.apply(source + "\nnode City { name: String @key }\n")
+    assert done.applied
+    assert not graph.schema.apply(graph.schema.source).applied
+    assert graph.schema.apply(source).applied
+
+
+def test_export(graph):
+    lines = b"".join(graph.export_lines(types=["Person"])).splitlines()
+    assert lines[0].startswith(b'{"type":"Person","data":{"id":"ada"')
+    assert len(lines) == 2
+    with pytest.raises(BadRequest):
+        list(graph.export_lines(types=["Nothing"]))
+
+
+def test_blobs(graph):
+    where = ("node", "Person", "ada", "photo")
+    found = graph.blobs.stat(*where)
+    assert (found.kind, found.size) == ("managed", 5)
+    assert found.etag == graph.blobs.stat(*where, commit=found.snapshot).etag
+    assert graph.blobs.read(*where) == b"hello"
+    assert graph.blobs.read(*where, offset=1, length=2) == b"el"
+    with pytest.raises(NotFound):
+        graph.blobs.read("node", "Person", "ben", "photo")
+    with pytest.raises(BadRequest):
+        graph.blobs.read(*where, offset=9)
+
+
+def test_merge_and_changes(graph):
+    before = graph.changes.poll(start="now")
+    graph.branches.create("side")
+    graph.mutate(INSERT, params={"name": "hal"}, branch="side")
+    assert graph.branches.merge("side", delete_branch=True).outcome == "fast_forward"
+    page = graph.changes.poll(cursor=before.cursor)
+    assert page.caught_up
+    (change,) = page.blocks[-1].changes
+    assert (change.kind, change.type_name, change.id, change.op) == ("node", "Person", "hal", "insert")
+    assert change.after.properties["name"] == "hal"
+    found = graph.commits.changes(page.blocks[-1].cause.commit.id)
+    assert found.changes == page.blocks[-1].changes
+    taken = graph.changes.baseline(types=["Person"])
+    lines = b"".join(taken.chunks()).splitlines()
+    assert len(lines) == 4
+    assert taken.resume_cursor
+    assert taken.handshake()["baseline"]["snapshot_commit_id"] == taken.snapshot_commit_id
+    with pytest.raises(BadRequest):
+        graph.changes.poll(cursor="x")

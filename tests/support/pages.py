@@ -1,0 +1,48 @@
+"""Runs the examples of a page of documentation, in order, in one folder. Only the standard library: a release uses it
+with an environment that has nothing but the wheel."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SHELL_TIMEOUT_S = 120
+
+
+def has_examples(page: Path) -> bool:
+    return BLOCK.search(page.read_text()) is not None
+
+
+def run_page(page: Path) -> None:
+    """Run the blocks in the current folder. What Python blocks define, later ones see."""
+    text = page.read_text()
+    names: dict[str, object] = {}
+    for block in BLOCK.finditer(text):
+        language, source = block.groups()
+        if source.startswith("make "):
+            continue  # the two commands: whoever runs this came by one of them
+        line = text[: block.start()].count("\n") + 2
+        if language == "python":
+            exec(compile("\n" * (line - 1) + source, page.name, "exec"), names)
+        else:
+            _shell(source, f"{page.name}:{line}")
+
+
+def _shell(source: str, where: str) -> None:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", source],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=SHELL_TIMEOUT_S,
+    )
+    assert done.returncode == 0, f"{where}\n{done.stdout}\n{done.stderr}"
+
+
+if __name__ == "__main__":
+    run_page(Path(sys.argv[1]))
