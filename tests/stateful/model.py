@@ -375,8 +375,13 @@ def load(schema: Schema, before: State, records: list[dict], mode: str) -> Outco
         return Refused(frozenset(change.kinds))
     if taken:
         return Taken()
-    counts = Counter(key.partition(":")[0] for key, found in rows.items() for _ in found)
+    counts = Counter(key.partition(":")[0] for key, found in rows.items() for _ in _ids(found))
     return Done(change.state, counts["node"], counts["edge"])
+
+
+def _ids(rows: list[tuple[Row, bool]]) -> set[str]:
+    """Entities, not records: of several records of one id the last one is loaded."""
+    return {row["id"] for row, _ in rows}
 
 
 def _typed(table: Table, record: dict, kinds: set[str]) -> tuple[Row, bool]:

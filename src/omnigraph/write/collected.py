@@ -89,11 +89,6 @@ class CollectedRows:
         """How much memory they take."""
         return sum(rows.nbytes for table in self._tables.values() for rows in table.rows)
 
-    def counts(self, kind: str) -> dict[str, int]:
-        """Rows by type, nodes or edges, sorted by name."""
-        found = {table.table.name: table.count for key, table in self._tables.items() if key.startswith(f"{kind}:")}
-        return dict(sorted(found.items()))
-
     def deltas(self, mode: LoadMode) -> dict[str, TableDelta]:
         """Everything as one delta; rules of single rows and of keys are checked on the way."""
         remaps = {key: table.remap for key, table in self._tables.items() if table.remap}
