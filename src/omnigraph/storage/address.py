@@ -97,11 +97,13 @@ def _truthy(text: str | None) -> bool:
 def _from_environment(scheme: str) -> dict[str, str]:
     """The variables people set for S3-compatible stores, under the names both libraries accept.
 
-    For gs:// and az:// both libraries read their own usual variables.
+    For gs:// and az:// both libraries read their own usual variables, but for plain HTTP to an emulator.
     """
+    env = os.environ
+    if scheme == "az" and _truthy(env.get("AZURE_ALLOW_HTTP")):
+        return {"allow_http": "true"}
     if scheme != "s3":
         return {}
-    env = os.environ
     found: dict[str, str | None] = {
         "aws_access_key_id": env.get("AWS_ACCESS_KEY_ID"),
         "aws_secret_access_key": env.get("AWS_SECRET_ACCESS_KEY"),
