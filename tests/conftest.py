@@ -6,11 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.support import CarelessServer, CountingProxy, MinistackServer, S3Endpoint, SeaweedServer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# A run of the tests is a judgement of a change, so it asks the same questions each time; EXPLORE=1 asks new ones.
+settings.register_profile("judge", derandomize=True, deadline=None, database=None)
+settings.register_profile("explore", deadline=None, database=None)
+settings.load_profile("explore" if os.environ.get("EXPLORE") else "judge")
 
 
 @pytest.hookimpl(tryfirst=True)
