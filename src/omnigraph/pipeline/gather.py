@@ -20,7 +20,7 @@ from omnigraph.write.batches import Batches
 from omnigraph.write.blob_policy import COPIED_BYTES_MAX
 from omnigraph.write.collected import CollectedRows
 from omnigraph.write.delta import RowMode
-from omnigraph.write.load import Gathered
+from omnigraph.write.gathered import GatheredRows
 from omnigraph.write.modes import LoadMode
 from omnigraph.write.places import first_of_file, place_text
 from omnigraph.write.rows import RowBatch
@@ -39,7 +39,7 @@ ROW = "@row"
 """The number of a row among all that were uploaded for its table; -1 for one that was not."""
 
 
-def gather(store: Store, catalog: Catalog, staged: StagedLoad) -> Gathered:
+def gather(store: Store, catalog: Catalog, staged: StagedLoad) -> GatheredRows:
     """Put the reports of all tasks together."""
     copied = sum(report.copied_bytes for report in staged.reports)
     if copied > COPIED_BYTES_MAX:
@@ -58,7 +58,7 @@ def gather(store: Store, catalog: Catalog, staged: StagedLoad) -> Gathered:
         collected.add(Batches(tables, violations), catalog, words[staged.splits[report.split]])
     uploads = Uploads(_fragments(staged), counts)
     mode = LoadMode(staged.mode)
-    return Gathered(collected.deltas(mode), collected.violations, uploads.stage, staged.load_id, "spark")
+    return GatheredRows(collected.deltas(mode), collected.violations, uploads.stage, staged.load_id, "spark")
 
 
 def split_bases(staged: StagedLoad) -> list[int]:

@@ -67,9 +67,14 @@ def _is_gone(check: GraphCheck, edge: EdgeType, source: str) -> bool:
 
 
 def _report(check: GraphCheck, delta: TableDelta, edge: EdgeType, source: str, count: int) -> None:
+    rows = rows_where(pc.equal(column(delta.rows, "src"), pa.scalar(source, pa.string())))
+    text = wrong_number(edge, source, count)
+    check.report(delta, int(rows[-1]) if len(rows) else None, ViolationKind.CARDINALITY, text, source)
+
+
+def wrong_number(edge: EdgeType, source: str, count: int) -> str:
+    """Say that too few or too many edges leave a source."""
     bounds = edge.cardinality
     bound = f"min {bounds.minimum}" if count < bounds.minimum else f"max {bounds.maximum}"
-    rows = rows_where(pc.equal(column(delta.rows, "src"), pa.scalar(source, pa.string())))
     noun = "edge" if count == 1 else "edges"
-    text = f"@card violation on edge {edge.name}: source '{source}' has {count} {noun} ({bound})"
-    check.report(delta, int(rows[-1]) if len(rows) else None, ViolationKind.CARDINALITY, text, source)
+    return f"@card violation on edge {edge.name}: source '{source}' has {count} {noun} ({bound})"

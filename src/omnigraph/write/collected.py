@@ -105,36 +105,40 @@ class CollectedRows:
 
     def _distinct(self, delta: TableDelta, mode: LoadMode) -> TableDelta:
         """One row for each id: for a key, and when appending, a second one is an error; else the last one stays."""
-        if len(pc.unique(delta.ids)) == len(delta.ids):
+        keep = distinct_rows(delta, mode, self.violations)
+        if keep is None:
             return delta
-        last: dict[str, int] = {}
-        first: dict[str, int] = {}
-        is_error = mode is LoadMode.APPEND or (isinstance(delta.table, NodeType) and bool(delta.table.key))
-        for row, entity_id in enumerate(delta.ids.to_pylist()):
-            if is_error and entity_id in first:
-                self._report_twice(delta, entity_id, first[entity_id], row)
-            first.setdefault(entity_id, row)
-            last[entity_id] = row
-        keep = np.array(sorted((first if is_error else last).values()), np.int64)
         places = delta.places
         kept = Places(places.words, places.numbers[keep]) if places is not None else None
         return TableDelta(delta.table, delta.rows.take(keep), delta.mode, delta.removed, kept)
 
-    def _report_twice(self, delta: TableDelta, entity_id: str, first: int, row: int) -> None:
-        assert delta.places is not None
-        what = "key" if delta.table.key else "id"
-        text = f"the {what} '{entity_id}' of {delta.table.name} appears twice: first in {delta.places.text(first)}"
-        self.violations.add(
-            Violation(
-                ViolationKind.KEY,
-                text,
-                delta.table.name,
-                None,
-                entity_id,
-                delta.places.text(row),
-                int(delta.places.numbers[row]),
-            )
-        )
+
+def distinct_rows(
+    delta: TableDelta, mode: LoadMode, violations: Violations
+) -> np.ndarray[tuple[int], np.dtype[np.int64]] | None:
+    """The rows that stay so that each id is there once; None if all do. Where a second one is an error, it is reported.
+
+    It is one for a key, and when appending; else the last row stays.
+    """
+    if len(pc.unique(delta.ids)) == len(delta.ids):
+        return None
+    last: dict[str, int] = {}
+    first: dict[str, int] = {}
+    is_error = mode is LoadMode.APPEND or (isinstance(delta.table, NodeType) and bool(delta.table.key))
+    for row, entity_id in enumerate(delta.ids.to_pylist()):
+        if is_error and entity_id in first:
+            _report_twice(delta, entity_id, first[entity_id], row, violations)
+        first.setdefault(entity_id, row)
+        last[entity_id] = row
+    return np.array(sorted((first if is_error else last).values()), np.int64)
+
+
+def _report_twice(delta: TableDelta, entity_id: str, first: int, row: int, violations: Violations) -> None:
+    assert delta.places is not None
+    what = "key" if delta.table.key else "id"
+    text = f"the {what} '{entity_id}' of {delta.table.name} appears twice: first in {delta.places.text(first)}"
+    place, position = delta.places.text(row), int(delta.places.numbers[row])
+    violations.add(Violation(ViolationKind.KEY, text, delta.table.name, None, entity_id, place, position))
 
 
 def row_mode(mode: LoadMode, given: pa.Array) -> RowMode:

@@ -54,6 +54,11 @@ class TableDelta:
         """Whether every other row goes."""
         return self.mode is RowMode.REPLACE
 
+    @property
+    def count(self) -> int:
+        """How many rows are written."""
+        return self.rows.num_rows
+
     @cached_property
     def ids(self) -> pa.StringArray:
         """The ids of the rows."""

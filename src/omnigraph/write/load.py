@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from omnigraph.model.errors import BranchNotFound, OmniGraphError, ReadSetConflict, ResourceLimit
-from omnigraph.model.violations import ViolationKind, Violations, keeping_all
+from omnigraph.model.violations import ViolationKind, keeping_all
 from omnigraph.schema import table_key
 from omnigraph.write.collected import CollectedRows
+from omnigraph.write.gathered import GatheredRows
 from omnigraph.write.modes import LoadMode
 from omnigraph.write.permit import permit_all
-from omnigraph.write.skip import Rejected, without_rejected
-from omnigraph.write.stage import stage
-from omnigraph.write.validate import validate
+from omnigraph.write.skip import Rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from omnigraph.embed import Embedder
     from omnigraph.manifest import BranchRef, Commit, PublishPlan, Repository, StoredSchema, WriteTxn
     from omnigraph.schema import Catalog
     from omnigraph.write.batches import Batches
     from omnigraph.write.blob_policy import BlobPolicy
-    from omnigraph.write.delta import Deltas
+    from omnigraph.write.gathered import Change, Gathered, Judged
     from omnigraph.write.permit import Permit, PermitBranch
     from omnigraph.write.progress import Progress
 
@@ -111,26 +110,6 @@ class Permits:
 NO_PERMITS = Permits()
 
 
-class Stager(Protocol):
-    """Stages a delta that was found right."""
-
-    def __call__(self, txn: WriteTxn, deltas: Deltas) -> bool:
-        """Stage all tables that change; False if none does."""
-        ...
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """Rows that were typed, as a delta, and what is wrong with them by themselves."""
-
-    deltas: Deltas
-    violations: Violations
-    stage: Stager = stage
-    load_id: str | None = None
-    """The commit's id and the intent's, if they were chosen before."""
-    engine: str = "local"
-
-
 def load(
     repository: Repository,
     read: Reader,
@@ -155,7 +134,7 @@ def load(
         if blobs is not None:
             keep = options.mode is LoadMode.OVERWRITE
             deltas = blobs.admit(deltas, collected.violations, keep_references=keep)
-        return publish(repository, target, Gathered(deltas, collected.violations), options, progress, permits)
+        return publish(repository, target, GatheredRows(deltas, collected.violations), options, progress, permits)
 
 
 def target_of(repository: Repository, options: LoadOptions) -> Target:
@@ -179,9 +158,9 @@ def publish(
     permits: Permits = NO_PERMITS,
 ) -> LoadResult:
     """Hold what was gathered against the graph, stage it and publish it as one commit."""
-    final: list[tuple[Deltas, Rejected]] = []
-    total = sum(len(delta.ids) for delta in gathered.deltas.values())
-    permits.change(gathered.deltas)
+    final: list[Judged] = []
+    total = sum(change.count for change in gathered.changes.values())
+    permits.change(gathered.changes)
     if target.is_new:
         assert options.base_branch is not None
         permits.branch(options.base_branch)
@@ -191,18 +170,14 @@ def publish(
     def prepare(txn: WriteTxn) -> PublishPlan | None:
         catalog = repository.catalogs.get(txn.base.schema_hash).catalog
         if txn.base.schema_hash != target.schema_hash and (
-            gathered.violations.total or not _same_types(gathered.deltas, catalog)
+            gathered.violations.total or not _same_types(gathered.changes, catalog)
         ):
             raise ReadSetConflict("schema", expected=target.schema_hash, actual=txn.base.schema_hash)
         _say(progress, "checking", total)
-        deltas, rejected = gathered.deltas, Rejected()
-        if options.skip:
-            deltas = without_rejected(catalog, txn, deltas, gathered.violations, rejected)
-        else:
-            validate(catalog, txn, deltas, gathered.violations)
+        judged = gathered.judge(catalog, txn, skip=options.skip)
         _say(progress, "writing", total)
-        gathered.stage(txn, deltas)
-        final[:] = [(deltas, rejected)]
+        judged.stage(txn)
+        final[:] = [judged]
         plan = txn.plan(options.operation, actor=options.actor, if_commit=options.if_commit)
         return plan if gathered.load_id is None else replace(plan, commit_id=gathered.load_id)
 
@@ -211,31 +186,31 @@ def publish(
         assert options.base_branch is not None
         made = repository.create_branch(options.branch, options.base_branch, options.actor)
     commit = _write(repository, prepare, options, gathered, made)
-    deltas, rejected = final[0]
+    (judged,) = final
     return LoadResult(
         options.branch,
         options.base_branch,
         target.is_new,
         options.mode,
-        _counts(deltas, "node"),
-        _counts(deltas, "edge"),
+        _counts(judged.changes, "node"),
+        _counts(judged.changes, "edge"),
         options.actor,
         commit,
         gathered.engine,
-        rejected,
+        judged.rejected,
     )
 
 
-def _counts(deltas: Deltas, kind: str) -> dict[str, int]:
+def _counts(changes: Mapping[str, Change], kind: str) -> dict[str, int]:
     """Rows by type, nodes or edges, sorted by name."""
-    found = {delta.table.name: len(delta.ids) for key, delta in deltas.items() if key.startswith(f"{kind}:")}
+    found = {change.table.name: change.count for key, change in changes.items() if key.startswith(f"{kind}:")}
     return dict(sorted(found.items()))
 
 
-def _same_types(deltas: Deltas, catalog: Catalog) -> bool:
+def _same_types(changes: Mapping[str, Change], catalog: Catalog) -> bool:
     """Whether rows that were read for another schema are also rows of this one."""
     declared = {table_key(table): table for table in (*catalog.nodes, *catalog.edges)}
-    return all(declared.get(key) == delta.table for key, delta in deltas.items())
+    return all(declared.get(key) == change.table for key, change in changes.items())
 
 
 def _write(
@@ -245,7 +220,7 @@ def _write(
     gathered: Gathered,
     made: BranchRef | None,
 ) -> Commit | None:
-    strict = any(delta.replaces for delta in gathered.deltas.values())
+    strict = any(change.replaces for change in gathered.changes.values())
     fresh = options.if_commit is not None
     try:
         published = repository.write(prepare, options.branch, strict=strict, fresh=fresh, intent=gathered.load_id)

@@ -27,8 +27,13 @@ def check_endpoints(check: GraphCheck) -> None:
             ends = column(delta.rows, end)
             missing = _missing_nodes(check, node, distinct(ends))
             for row in rows_where(among(ends, missing)) if len(missing) else ():
-                text = f"{end} '{ends[int(row)].as_py()}' not found in {node}"
-                check.report(delta, int(row), ViolationKind.ENDPOINT, f"edge {edge.name}: {text}", property=end)
+                text = missing_end(edge.name, end, ends[int(row)].as_py(), node)
+                check.report(delta, int(row), ViolationKind.ENDPOINT, text, property=end)
+
+
+def missing_end(edge: str, end: str, node_id: str, node: str) -> str:
+    """Say that an edge ends at nothing."""
+    return f"edge {edge}: {end} '{node_id}' not found in {node}"
 
 
 def _missing_nodes(check: GraphCheck, node: str, wanted: pa.Array) -> pa.Array:
@@ -81,10 +86,15 @@ def _check_end(check: GraphCheck, nodes: TableDelta, edge: EdgeType, end: str, g
     if edges is not None and stored.num_rows:
         stored = stored.filter(without_mask(stored, edges.stored_ids))
     for row in stored.slice(0, check.violations.kept_max).to_pylist():
-        text = f"{end} '{row[end]}' not found in {nodes.table.name}: edge {edge.name} '{row['id']}' still ends there"
+        text = lost_end(edge.name, end, row[end], nodes.table.name, row["id"])
         edge_id = (edge.name, str(row["id"]))
         check.report(nodes, None, ViolationKind.REFERENCE, text, row[end], edge=edge_id)
     check.violations.add_more(ViolationKind.REFERENCE, stored.num_rows - check.violations.kept_max)
+
+
+def lost_end(edge: str, end: str, node_id: str, node: str, edge_id: str) -> str:
+    """Say that an edge that stays ends at a node that goes."""
+    return f"{end} '{node_id}' not found in {node}: edge {edge} '{edge_id}' still ends there"
 
 
 def without_mask(rows: pa.Table, ids: pa.Array) -> pa.Array:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from omnigraph.manifest import WriteTxn
-    from omnigraph.schema import Catalog
+    from omnigraph.schema import Catalog, EdgeType, NodeType
     from omnigraph.write.delta import Deltas, TableDelta
 
 
@@ -70,10 +70,15 @@ def _without(delta: TableDelta, rejected: Mapping[int, object]) -> TableDelta:
     return replace(delta, rows=rows, places=Places(delta.places.words, numbers[stays]))
 
 
+def exists_already(table: NodeType | EdgeType, entity_id: str) -> str:
+    """Say that an id is taken."""
+    return f"{table.kind} {table.name} '{entity_id}' exists already"
+
+
 def _report_taken(txn: WriteTxn, delta: TableDelta, found: Violations) -> None:
     assert delta.places is not None
     for row in map(int, taken_rows(txn, delta)):
         entity_id = delta.ids[row].as_py()
-        text = f"{delta.table.kind} {delta.table.name} '{entity_id}' exists already"
+        text = exists_already(delta.table, entity_id)
         place, position = delta.places.text(row), int(delta.places.numbers[row])
         found.add(Violation(ViolationKind.KEY, text, delta.table.name, None, entity_id, place, position))

@@ -26,10 +26,15 @@ def check_unique(check: GraphCheck) -> None:
         if not delta.rows.num_rows:
             continue
         for names in delta.table.uniques:
-            if _is_comparable(check, delta, names):
-                _check_among(check, delta, names)
-                if not delta.replaces:
-                    _check_stored(check, delta, names)
+            if is_comparable(check, delta, names):
+                check_tuples(check, delta, names)
+
+
+def check_tuples(check: GraphCheck, delta: TableDelta, names: tuple[str, ...]) -> None:
+    """Hold one `@unique`: among the rows that are written, and against those that are there."""
+    _check_among(check, delta, names)
+    if not delta.replaces:
+        _check_stored(check, delta, names)
 
 
 def duplicates(rows: pa.Table, names: tuple[str, ...]) -> set[Tuple]:
@@ -73,7 +78,8 @@ def _spelt(values: pa.Array) -> pa.Array:
     return pa.concat_arrays([values, pa.array([0.0, -0.0], values.type)])
 
 
-def _is_comparable(check: GraphCheck, delta: TableDelta, names: tuple[str, ...]) -> bool:
+def is_comparable(check: GraphCheck, delta: TableDelta, names: tuple[str, ...]) -> bool:
+    """Whether the members of a `@unique` can be compared; reported if not."""
     for name in names:
         declared = delta.table.property(name)
         if declared is not None and (declared.type.is_list or declared.type.is_vector):
