@@ -11,11 +11,13 @@ from omnigraph.model.errors import Contention, OmniGraphError, OutcomeUnknown, S
 from omnigraph.storage.chain import AppendInDoubt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from omnigraph.manifest.branch import Branch
     from omnigraph.manifest.lineage import Lineage
     from omnigraph.manifest.plan import PublishPlan
     from omnigraph.manifest.state import Commit, State
-    from omnigraph.model.clock import Runtime
+    from omnigraph.model.clock import Locks, Runtime
     from omnigraph.storage.durable import Durability
     from omnigraph.storage.staged import Tables
 
@@ -41,6 +43,9 @@ class Published:
 @dataclass
 class _Ticket:
     plan: PublishPlan
+    called: Locks
+    """Held until the plan is settled, or it is its thread's turn to publish."""
+    leads: bool = False
     result: Published | None = None
     error: BaseException | None = None
 
@@ -49,41 +54,85 @@ class _Ticket:
         return self.result is not None or self.error is not None
 
 
+def no_upkeep(entry: State) -> None:
+    """Leave tables as they are."""
+    del entry
+
+
 class Publisher:
-    """Publishes plans on one branch. Threads that come while another publishes are taken along in its next entry."""
+    """Publishes plans on one branch. Threads that come while another publishes are taken along in its next entry.
+
+    One thread leads: it publishes groups until its own plan is settled, does the upkeep that was due, and hands over
+    to whoever has waited longest. The others sleep until they are settled, and go on at once: what they write next
+    is in time for the next group.
+    """
 
     def __init__(
-        self, branch: Branch, lineage: Lineage, tables: Tables, runtime: Runtime, durability: Durability
+        self,
+        branch: Branch,
+        lineage: Lineage,
+        tables: Tables,
+        runtime: Runtime,
+        durability: Durability,
+        upkeep: Callable[[State], None] = no_upkeep,
     ) -> None:
         self._branch = branch
         self._lineage = lineage
         self._tables = tables
         self._runtime = runtime
         self._durability = durability
-        self._turn = runtime.lock()
+        self._upkeep = upkeep
+        """Told of every entry, before the next: what it publishes cannot lose against writers of this process."""
         self._crowd = 0
         """Races lost for the last entry: others are at it as well."""
         self.races_lost = 0
         """Over the life of this publisher: how often it had to try again."""
         self._attempt_s = ATTEMPT_S_MIN
         self._waiting: list[_Ticket] = []
+        self._is_led = False
         self._waiting_lock = threading.Lock()
 
     def publish(self, plan: PublishPlan) -> Published:
         """Make a plan visible, or say why not. Returns when acknowledged; a plan published again counts once."""
-        ticket = _Ticket(plan)
+        ticket = _Ticket(plan, self._runtime.lock())
+        ticket.called.acquire()
         with self._waiting_lock:
             self._waiting.append(ticket)
-        self._turn.acquire()
-        try:
-            while not ticket.is_done:
-                self._publish_group(self._next_group())
-        finally:
-            self._turn.release()
+            ticket.leads, self._is_led = not self._is_led, True
+        if not ticket.leads:
+            self._await_call(ticket)
+        if ticket.leads:
+            self._lead(ticket)
         if ticket.error is not None:
             raise ticket.error
         assert ticket.result is not None
         return ticket.result
+
+    def _await_call(self, ticket: _Ticket) -> None:
+        try:
+            ticket.called.acquire()
+        except BaseException:  # whoever is called and does not come must not keep the others waiting
+            with self._waiting_lock:
+                if ticket in self._waiting:
+                    self._waiting.remove(ticket)
+                is_lost = ticket.leads
+            if is_lost:
+                self._hand_over()
+            raise
+
+    def _lead(self, ticket: _Ticket) -> None:
+        try:
+            while not ticket.is_done:
+                self._publish_group(self._next_group())
+        finally:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        with self._waiting_lock:
+            self._is_led = bool(self._waiting)
+            if self._waiting:
+                self._waiting[0].leads = True
+                self._waiting[0].called.release()
 
     def _next_group(self) -> list[_Ticket]:
         """Those who wait, in order. A plan with a precondition on the head, or with a schema, can only come first."""
@@ -100,8 +149,9 @@ class Publisher:
         return group
 
     def _publish_group(self, group: list[_Ticket]) -> None:
+        entry: State | None = None
         try:
-            self._race(group)
+            entry = self._race(group)
         except AppendInDoubt as doubt:
             for ticket in group:
                 self._fail([ticket], OutcomeUnknown(ticket.plan.commit_id, doubt.message))
@@ -110,6 +160,12 @@ class Publisher:
         except BaseException as error:
             self._fail(group, error)
             raise
+        finally:
+            for ticket in group:
+                if not ticket.leads:
+                    ticket.called.release()
+        if entry is not None:
+            self._upkeep(entry)
 
     @staticmethod
     def _fail(group: list[_Ticket], error: BaseException) -> None:
@@ -117,14 +173,15 @@ class Publisher:
             if not ticket.is_done:
                 ticket.error = error
 
-    def _race(self, group: list[_Ticket]) -> None:
+    def _race(self, group: list[_Ticket]) -> State | None:
+        """Publish a group: the entry it came to be in, or None if nothing was left to publish."""
         state = self._first_base()
         losses = 0
         while True:
             self._settle_already_published(group, state, losses)
             applied = self._compose(group, state)
             if not applied:
-                return
+                return None
             entry = _sealed(applied[-1][1].state)
             self._durability.before_publish([staged for _, one in applied for staged in one.staged.values()])
             newer = self._attempt(entry)
@@ -133,12 +190,12 @@ class Publisher:
                 for ticket, one in applied:
                     commit = next(commit for commit in entry.commits if commit.id == one.commit.id)
                     ticket.result = Published(commit, entry.at(commit.id), losses)
-                return
+                return entry
             losses += 1
             self.races_lost += 1
             if losses >= LOSSES_MAX:
                 self._fail(group, Contention(self._branch.name, losses))
-                return
+                return None
             self._wait_fairly(losses)
             state = newer
 

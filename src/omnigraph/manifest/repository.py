@@ -12,7 +12,7 @@ from omnigraph.manifest.journal import Place
 from omnigraph.manifest.lineage import Lineage
 from omnigraph.manifest.maintain import IndexHook, Maintenance, no_indexes
 from omnigraph.manifest.plan import MustRestage, PublishPlan
-from omnigraph.manifest.publish import Published, Publisher
+from omnigraph.manifest.publish import Published, Publisher, no_upkeep
 from omnigraph.manifest.refs import MAIN_REF, BranchRef, Point, Refs, TagRef
 from omnigraph.manifest.registry import Registry
 from omnigraph.manifest.snapshot import Snapshot
@@ -424,26 +424,25 @@ class Repository:
         branch = self.branch_of(self._ref_of(plan.base))
         publisher = self._publishers.get(branch.id)
         if publisher is None:
-            parts = self.parts
-            publisher = self._publishers.setdefault(
-                branch.id, Publisher(branch, self.lineage, parts.tables, parts.runtime, parts.durability)
-            )
-        published = publisher.publish(plan)
-        if self.parts.auto_fold:
-            self.maintain(branch, published)
-        return published
+            publisher = self._publishers.setdefault(branch.id, self._publisher(branch))
+        return publisher.publish(plan)
+
+    def _publisher(self, branch: Branch) -> Publisher:
+        parts = self.parts
+        upkeep = partial(self._maintain, branch) if parts.auto_fold else no_upkeep
+        return Publisher(branch, self.lineage, parts.tables, parts.runtime, parts.durability, upkeep)
 
     @property
     def races_lost(self) -> int:
         """How often a publish of this process had to be tried again, because somebody else was first."""
         return sum(publisher.races_lost for publisher in list(self._publishers.values()))
 
-    def maintain(self, branch: Branch, published: Published) -> None:
-        """Fold what the write let grow past its bound."""
+    def _maintain(self, branch: Branch, entry: State) -> None:
+        """Fold what an entry let grow past its bound."""
         state = branch.cached
-        if state is None or state.number != published.state.number:
+        if state is None or state.number != entry.number:
             return
-        self._keeper(branch).after_write(state, published.commit.tables)
+        self._keeper(branch).after_write(state, dict.fromkeys(key for one in entry.commits for key in one.tables))
 
     def publish_upkeep(self, state: State, staged: Mapping[str, Staged]) -> frozenset[str]:
         """Publish folds and indexes of a state as one content-neutral entry; for which tables that could be done."""
