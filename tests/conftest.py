@@ -88,6 +88,16 @@ def s3_env(s3_server: S3Endpoint, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     return s3_server.env
 
 
+@pytest.fixture(autouse=True)
+def own_environment() -> Iterator[None]:
+    """What a test does to the environment ends with it: the order of tests changes nothing."""
+    before = dict(os.environ)
+    yield
+    if before != dict(os.environ):
+        os.environ.clear()
+        os.environ.update(before)
+
+
 # -- figures -------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,15 @@ def has_examples(page: Path) -> bool:
 
 def run_page(page: Path) -> None:
     """Run the blocks in the current folder. What Python blocks define, later ones see."""
+    before = dict(os.environ)
+    try:
+        _run_blocks(page)
+    finally:  # what an example exports is for the page's later blocks, not for whoever reads the next one
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _run_blocks(page: Path) -> None:
     text = page.read_text()
     names: dict[str, object] = {}
     for block in BLOCK.finditer(text):
