@@ -10,8 +10,8 @@ import pytest
 from omnigraph.manifest import Repository, TableChange
 from omnigraph.manifest.codec import decode_entry, encode_state
 from omnigraph.manifest.compose import apply_plan
+from omnigraph.manifest.parts import table_location
 from omnigraph.manifest.plan import MustRestage
-from omnigraph.manifest.repository import table_location
 from omnigraph.model import errors
 from tests.support.graphs import NODE, PERSON, append, make, reopen, rows, upsert
 

@@ -10,6 +10,7 @@ import pytest
 
 from omnigraph.manifest import Repository, Retention, collect
 from omnigraph.manifest.maintain import Maintenance
+from omnigraph.manifest.naming import write_first_entry
 from omnigraph.model import errors
 from omnigraph.storage.tiers import fragments_bound
 from tests.support.graphs import PERSON, append, delete, ids_of, make, parts, reopen, rows, upsert
@@ -489,7 +490,7 @@ def test_deleted_branches_do_not_stay_in_the_registry(repo, tmp_path) -> None:
 
 def test_a_half_made_branch_is_collected(repo) -> None:
     state = repo.head_state("main")
-    repo._write_first_entry("ghost", state, repo.registry.head(), None)
+    write_first_entry(repo, "ghost", state, repo.registry.head(), None)
     done = collect(repo, NOW, dry_run=False)
     assert any(path.startswith("__manifest/") for path in done.files)
     repo.create_branch("ghost")

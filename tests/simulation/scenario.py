@@ -328,7 +328,7 @@ def simulate(seed: int, size: int = 6) -> Universe:
 
     collecting = importlib.import_module("omnigraph.manifest.collect")
     with contextlib.ExitStack() as stack:
-        for module in ("repository", "compose"):
+        for module in ("repository", "compose", "reach"):
             stack.enter_context(mock.patch(f"omnigraph.manifest.{module}.run_parallel", _in_turn))
         stack.enter_context(mock.patch.object(collecting, "run_parallel", _in_turn))
         stack.enter_context(mock.patch("omnigraph.manifest.lineage.RECENT_MAX", 10))

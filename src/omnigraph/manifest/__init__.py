@@ -1,12 +1,14 @@
 """State, snapshots, the publisher, lineage and names: the durable half below the graph."""
 
 from omnigraph.manifest.catalogs import SCHEMAS, Catalogs, StoredSchema, encode_schema
-from omnigraph.manifest.collect import Collected, Retention, collect, purge
+from omnigraph.manifest.collect import Collected, collect, purge
 from omnigraph.manifest.intents import pinned
+from omnigraph.manifest.parts import Parts, table_location
 from omnigraph.manifest.plan import MustRestage, PublishPlan, Read, TableChange
 from omnigraph.manifest.publish import Published
 from omnigraph.manifest.refs import BranchRef, Point, TagRef
-from omnigraph.manifest.repository import Parts, Repository, table_location
+from omnigraph.manifest.repository import Repository
+from omnigraph.manifest.retention import Retention
 from omnigraph.manifest.snapshot import Snapshot
 from omnigraph.manifest.state import Commit, State, TableState
 from omnigraph.manifest.txn import WriteTxn

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from omnigraph.manifest.branch import MANIFESTS, Branch
+from omnigraph.manifest import attempts, naming, past
+from omnigraph.manifest.branch import Branch
 from omnigraph.manifest.catalogs import Catalogs, schema_path
 from omnigraph.manifest.journal import Place
 from omnigraph.manifest.lineage import Lineage
-from omnigraph.manifest.maintain import IndexHook, Maintenance, no_indexes
-from omnigraph.manifest.plan import MustRestage, PublishPlan
+from omnigraph.manifest.maintain import Maintenance
+from omnigraph.manifest.parts import Parts, table_location
 from omnigraph.manifest.publish import Published, Publisher, no_upkeep
-from omnigraph.manifest.refs import MAIN_REF, BranchRef, Point, Refs, TagRef
+from omnigraph.manifest.refs import MAIN_REF, BranchRef, Refs, TagRef
 from omnigraph.manifest.registry import Registry
 from omnigraph.manifest.snapshot import Snapshot
 from omnigraph.manifest.state import Commit, State, TableState
@@ -22,18 +23,10 @@ from omnigraph.model.errors import (
     AlreadyExists,
     BranchBusy,
     BranchNotFound,
-    CommitNotFound,
-    Contention,
-    InvalidName,
     NotAGraph,
-    OmniGraphError,
-    ReadSetConflict,
-    SnapshotReclaimed,
     StoreUnsafe,
-    TableConflict,
-    TagNotFound,
 )
-from omnigraph.model.names import MAIN, check_ref_name, fnv1a64
+from omnigraph.model.names import MAIN
 from omnigraph.storage.meter import run_parallel
 
 if TYPE_CHECKING:
@@ -41,35 +34,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from omnigraph.manifest.plan import PublishPlan
     from omnigraph.model.clock import Runtime
-    from omnigraph.storage.durable import Durability
-    from omnigraph.storage.staged import Staged, Tables
-    from omnigraph.storage.store import Store
-
-PREPARES_MAX = 32
-COMMIT_ID_LENGTH = 26
-"""A commit's id is a ULID: a longer or shorter name is no commit."""
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a repository is made of; a simulation brings its own."""
-
-    uri: str
-    store: Store
-    tables: Tables
-    runtime: Runtime
-    durability: Durability
-    index_hook: IndexHook = no_indexes
-    auto_fold: bool = True
-    options: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    """What another process needs to open the same store."""
-
-
-def table_location(key: str, unique: str) -> str:
-    """A folder for a new table. The unique part keeps apart what racing or later creations of one name make."""
-    kind, _, name = key.partition(":")
-    return f"{kind}s/{fnv1a64(name):016x}-{unique.lower()}"
+    from omnigraph.storage.staged import Staged
 
 
 class Repository:
@@ -141,6 +108,10 @@ class Repository:
             found = self._branches[ref.id] = Branch(self.place, ref)
         return found
 
+    def known_branch(self, chain: str) -> Branch | None:
+        """A branch this process has met."""
+        return self._branches.get(chain)
+
     def branch(self, name: str) -> Branch:
         """A live branch by name; asks the registry only for what it does not know."""
         if name == MAIN:
@@ -194,140 +165,31 @@ class Repository:
             self._epoch = max(state.epoch, cached.epoch if cached is not None else 0)
         return state
 
+    # -- names -----------------------------------------------------------------------------------------
+
     def create_branch(self, name: str, source: str = MAIN, actor: str | None = None) -> BranchRef:
         """Make a branch from a branch, a tag or a commit."""
-        check_ref_name("branch", name)
-        if name == MAIN:
-            raise InvalidName("branch", name, "main exists in every graph and cannot be created")
-        refs = self._without_closed(name)
-        for _ in range(PREPARES_MAX):
-            _require_free(refs, name)
-            origin = self.resolve(source, refs)
-            ref = self._write_first_entry(name, origin, refs, actor)
-            collect = refs.collect
-            assert ref.fork is not None
-            done = self._register(ref, refs)
-            if done:
-                return ref
-            refs = self.registry.head()
-            while refs.collect == collect:
-                _require_free(refs, name)
-                if self._register(ref, refs):
-                    return ref
-                refs = self.registry.head()
-        raise Contention("the registry", PREPARES_MAX)
-
-    def _without_closed(self, name: str) -> Refs:
-        """The registry, rid of a branch of this name whose withdrawal was cut short."""
-        refs = self.registry.head()
-        ref = refs.live(name)
-        if ref is None or ref.status != "live" or not self.branch_of(ref).head().is_closed:
-            return refs
-        self.finish_delete(ref)
-        return self.registry.head()
-
-    def _register(self, ref: BranchRef, refs: Refs) -> bool:
-        assert ref.fork is not None
-        if not refs.keeps(ref.fork):
-            raise SnapshotReclaimed(f"commit {ref.fork.commit}")
-        proposal = refs.with_branch(ref).next(self.parts.runtime.ids.ulid())
-        return self.registry.append(proposal) is None
-
-    def _write_first_entry(self, name: str, origin: State, refs: Refs, actor: str | None) -> BranchRef:
-        runtime = self.parts.runtime
-        ref = BranchRef(
-            name,
-            runtime.ids.ulid(),
-            origin.number + 1,
-            fork=Point(origin.chain, origin.number, origin.head),
-            created_us=runtime.clock.now_us(),
-            actor=actor,
-        )
-        first = replace(
-            origin.next("fork", runtime.ids.ulid()), branch=name, chain=ref.id, epoch=max(refs.epoch, origin.epoch)
-        )
-        if self.branch_of(ref).append(first) is not None:
-            raise AssertionError("a new branch id was taken")
-        return ref
+        return naming.create_branch(self, name, source, actor)
 
     def delete_branch(self, name: str) -> None:
         """Delete a branch. Whoever meets a half-deleted branch finishes it."""
-        check_ref_name("branch", name)
-        if name == MAIN:
-            raise InvalidName("branch", name, "main cannot be deleted")
-
-        def marked(refs: Refs) -> Refs | None:
-            ref = refs.live(name)
-            if ref is None:
-                raise BranchNotFound(name, tuple(branch.name for branch in refs.live_branches()))
-            return None if ref.status == "deleting" else refs.with_branch(replace(ref, status="deleting"))
-
-        refs = self.registry.update(marked)
-        ref = refs.live(name)
-        if ref is not None:
-            self.finish_delete(ref)
+        naming.delete_branch(self, name)
 
     def finish_delete(self, ref: BranchRef) -> None:
-        """Close the chain, then remove the name."""
-        branch = self.branch_of(ref)
-        state = branch.head_to_append()
-        while not state.is_closed:
-            newer = branch.append(_tombstone(state, self.parts.runtime.ids.ulid()))
-            state = newer if newer is not None else branch.head_to_append()
-
-        def removed(refs: Refs) -> Refs | None:
-            now = refs.branches.get(ref.id)
-            if now is None or now.status == "removed":
-                return None
-            return refs.with_branch(replace(now, status="removed"))
-
-        self.registry.update(removed, self.registry.cached)
-        self.forget(branch)
+        """Close the chain of a branch that is being deleted, then remove the name."""
+        naming.finish_delete(self, ref)
 
     def withdraw_branch(self, ref: BranchRef) -> bool:
-        """Take back a branch that was just made. False: somebody has written to it, and it stays.
-
-        Closed first, on exactly the entry without commits of its own: no acknowledged write can go with it.
-        """
-        branch = self.branch_of(ref)
-        state = branch.head()
-        while not state.is_closed:
-            if ref.fork is None or state.head != ref.fork.commit:
-                return False
-            closing = _tombstone(state, self.parts.runtime.ids.ulid())
-            state = branch.append(closing) or closing
-        self.finish_delete(ref)
-        return True
-
-    # -- tags ------------------------------------------------------------------------------------------
+        """Take back a branch that was just made. False: somebody has written to it, and it stays."""
+        return naming.withdraw_branch(self, ref)
 
     def create_tag(self, name: str, source: str = MAIN, actor: str | None = None) -> TagRef:
         """Name a point so that it stays."""
-        check_ref_name("tag", name)
-        made: list[TagRef] = []
-
-        def added(refs: Refs) -> Refs:
-            if name in refs.tags:
-                raise AlreadyExists("tag", name)
-            state = self.resolve(source, refs)
-            point = Point(state.chain, state.number, state.head)
-            if not refs.keeps(point):
-                raise SnapshotReclaimed(f"commit {point.commit}")
-            made.append(TagRef(name, point, self.parts.runtime.clock.now_us(), actor))
-            return refs.with_tag(made[-1])
-
-        self.registry.update(added)
-        return made[-1]
+        return naming.create_tag(self, name, source, actor)
 
     def delete_tag(self, name: str) -> None:
         """Forget a tag; its point falls under the usual retention again."""
-
-        def removed(refs: Refs) -> Refs:
-            if name not in refs.tags:
-                raise TagNotFound(name)
-            return refs.without_tag(name)
-
-        self.registry.update(removed)
+        naming.delete_tag(self, name)
 
     def tags(self) -> list[TagRef]:
         """Tags by name."""
@@ -337,38 +199,11 @@ class Repository:
 
     def resolve(self, source: str, refs: Refs) -> State:
         """The state a branch name, a tag or a commit id stands for."""
-        ref = refs.live(source)
-        if ref is not None:
-            if ref.status == "deleting":
-                raise BranchBusy(source)
-            state = self.branch_of(ref).head()
-            if state.is_closed:
-                raise BranchNotFound(source)
-            return state
-        tag = refs.tags.get(source)
-        return self._state_of_tag(tag) if tag is not None else self.state_of_commit(source)
-
-    def _state_of_tag(self, tag: TagRef) -> State:
-        return self._state_at(tag.point.chain, tag.name, tag.point.number).at(tag.point.commit)
+        return past.resolve(self, source, refs)
 
     def commit(self, commit_id: str) -> Commit:
         """A commit by id, in the ancestry of any live branch."""
-        found = self._find(commit_id)
-        if found is None:
-            raise CommitNotFound(commit_id)
-        return found
-
-    def _find(self, commit_id: str) -> Commit | None:
-        main = self.main()
-        for look in (main.head_to_append, main.head):
-            found = self.lineage.find(look(), commit_id)
-            if found is not None:
-                return found
-        for ref in self.branches():
-            found = self.lineage.find(self.branch_of(ref).head(), commit_id)
-            if found is not None:
-                return found
-        return None
+        return past.commit_of(self, commit_id)
 
     def commits(self, name: str = MAIN) -> Iterator[Commit]:
         """The lineage of a branch, newest first, across forks."""
@@ -376,24 +211,15 @@ class Repository:
 
     def state_of_commit(self, commit_id: str) -> State:
         """The graph right after a commit."""
-        commit = self.commit(commit_id)
-        return self._state_at(commit.chain, commit.branch, commit.number).at(commit.id)
+        return past.state_of_commit(self, commit_id)
 
     def state_of_version(self, name: str, number: int) -> State:
         """The graph at a manifest version of a branch's own chain."""
-        branch = self.branch(name)
-        if not branch.first <= number <= branch.head().number:
-            raise CommitNotFound(f"{name}@{number}")
-        return branch.state_at(number)
+        return past.state_of_version(self, name, number)
 
     def state_at(self, chain: str, number: int, commit_id: str, name: str = "") -> State:
         """The graph right after a commit at a known place, though its branch may be gone."""
-        return self._state_at(chain, name or chain, number).at(commit_id)
-
-    def _state_at(self, chain: str, name: str, number: int) -> State:
-        # Where a chain begins is not known here, so what is made up for one read must not be taken for the branch.
-        known = self.main() if chain == MAIN else self._branches.get(chain)
-        return (known or Branch(self.place, BranchRef(name, chain, 0))).state_at(number)
+        return past.state_at(self, chain, number, commit_id, name)
 
     def snapshot(self, name: str = MAIN, commit: str | None = None) -> Snapshot:
         """The graph as it is on a branch now, or as it was right after a commit."""
@@ -402,15 +228,7 @@ class Repository:
 
     def snapshot_at(self, point: str) -> Snapshot:
         """The graph as it was at a tag, or right after a commit."""
-        tag = None if len(point) == COMMIT_ID_LENGTH else self.registry.head().tags.get(point)
-        if tag is None:
-            try:
-                return Snapshot(self.state_of_commit(point), self.parts.tables)
-            except CommitNotFound:
-                tag = self.registry.head().tags.get(point)
-                if tag is None:
-                    raise
-        return Snapshot(self._state_of_tag(tag), self.parts.tables)
+        return past.snapshot_at(self, point)
 
     # -- writing ---------------------------------------------------------------------------------------
 
@@ -421,7 +239,7 @@ class Repository:
 
     def publish(self, plan: PublishPlan) -> Published:
         """Make a plan visible, then do the upkeep it made necessary."""
-        branch = self.branch_of(self._ref_of(plan.base))
+        branch = self.branch_of(self.ref_of(plan.base))
         publisher = self._publishers.get(branch.id)
         if publisher is None:
             publisher = self._publishers.setdefault(branch.id, self._publisher(branch))
@@ -446,7 +264,7 @@ class Repository:
 
     def publish_upkeep(self, state: State, staged: Mapping[str, Staged]) -> frozenset[str]:
         """Publish folds and indexes of a state as one content-neutral entry; for which tables that could be done."""
-        return self._keeper(self.branch_of(self._ref_of(state))).publish(state, staged)
+        return self._keeper(self.branch_of(self.ref_of(state))).publish(state, staged)
 
     def _keeper(self, branch: Branch) -> Maintenance:
         parts = self.parts
@@ -466,40 +284,10 @@ class Repository:
         With `fresh` it looks first whether somebody else has written. Without, what is cached will do for a plan,
         because the publisher compares; a refusal, or that nothing is to be done, is an answer about the graph now.
         """
-        fresh = fresh or strict
-        last: Exception | None = None
-        for _ in range(PREPARES_MAX):
-            plan: PublishPlan | None = None
-            txn = self.begin(name, fresh=fresh, intent=intent)
-            try:
-                plan = prepare(txn)
-                if plan is not None:
-                    return self.publish(plan)
-                if fresh or not self._has_moved(txn.base):
-                    return None
-            except MustRestage as error:
-                last = error
-            except SnapshotReclaimed as error:
-                if fresh and not self._has_moved(txn.base):  # what it reads has been gone for long
-                    raise
-                last = error  # slept over a cleanup: look again
-            except (ReadSetConflict, TableConflict) as error:
-                if strict or plan is None or plan.if_commit is not None:
-                    raise
-                last = error
-            except OmniGraphError as error:
-                if fresh or plan is not None or not self._has_moved(txn.base):
-                    raise
-                last = error
-            fresh = True
-        raise Contention(name, PREPARES_MAX) from last
+        return attempts.write(self, prepare, name, strict=strict, fresh=fresh, intent=intent)
 
-    def _has_moved(self, base: State) -> bool:
-        """Whether somebody has written since a state that was cached."""
-        newest = self.branch_of(self._ref_of(base)).head()
-        return newest.entry != base.entry
-
-    def _ref_of(self, state: State) -> BranchRef:
+    def ref_of(self, state: State) -> BranchRef:
+        """The branch a state is of, as far as this process knows it."""
         known = self._branches.get(state.chain)
         return BranchRef(known.name, known.id, known.first) if known else BranchRef(state.branch, state.chain, 0)
 
@@ -516,20 +304,6 @@ class Repository:
         return refs.epoch
 
 
-def _require_free(refs: Refs, name: str) -> None:
-    taken = refs.live(name)
-    if taken is None:
-        if name in refs.tags:
-            raise AlreadyExists("tag", name)
-        return
-    raise BranchBusy(name) if taken.status == "deleting" else AlreadyExists("branch", name)
-
-
-def _tombstone(state: State, entry: str) -> State:
-    """The last entry of a deleted branch: its writers meet it, and it holds nothing."""
-    return replace(state.next("closed", entry), tables={}, recent=(), segments=())
-
-
 def _first_state(
     runtime: Runtime, keys: list[str], created: list[Staged], schema_hash: str, actor: str | None
 ) -> State:
@@ -539,6 +313,3 @@ def _first_state(
         for key, staged in zip(keys, created, strict=True)
     }
     return State(MAIN, MAIN, 0, runtime.ids.ulid(), "init", "", schema_hash, rows).with_commit(commit)
-
-
-__all__ = ["MANIFESTS", "Parts", "Repository", "table_location"]

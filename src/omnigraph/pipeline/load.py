@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from omnigraph.manifest.collect import INTENTS
+from omnigraph.manifest.intents import INTENTS
 from omnigraph.model.errors import BadRequest, OutcomeUnknown
 from omnigraph.model.violations import keeping_all
 from omnigraph.pipeline.gather import gather

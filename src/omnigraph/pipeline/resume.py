@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omnigraph.manifest.collect import INTENTS
+from omnigraph.manifest.intents import INTENTS
 from omnigraph.model.errors import NotFound, ReadSetConflict
 from omnigraph.pipeline.load import SparkLoad, forget, publish_staged
 from omnigraph.pipeline.staging import StagedLoad, staged_ids

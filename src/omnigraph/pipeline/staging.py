@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pyarrow as pa
 
-from omnigraph.manifest.collect import STAGING
+from omnigraph.manifest.intents import STAGING
 from omnigraph.model.errors import CorruptObject, StoreUnavailable
 from omnigraph.model.violations import Violation, ViolationKind, Violations
 
