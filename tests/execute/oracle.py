@@ -232,7 +232,7 @@ class Reads:
     def inlined(self, read: ir.CheckedRead) -> dict[str, ir.Expression]:
         from omnigraph.plan.reads import inline_columns
 
-        return {column.name: column.value for column in inline_columns(read).columns}
+        return {column.name: column.value for column in inline_columns(read, self.catalog).columns}
 
     def result(self, read: ir.CheckedRead, binding: Binding, group: list[Binding] | None) -> Any:
         """The values of the columns, of the keys that order, and of what orders equal rows."""

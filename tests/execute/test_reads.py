@@ -18,10 +18,10 @@ from omnigraph.execute.memory import SnapshotMemory
 from omnigraph.execute.probe import ProbeGraph
 from omnigraph.execute.query import SnapshotSizes
 from omnigraph.execute.read import run_with
-from omnigraph.execute.touched import columns_read
 from omnigraph.execute.watch import NEVER
 from omnigraph.model.diagnostics import LanguageError
 from omnigraph.plan.reads import plan_read
+from omnigraph.plan.touched import columns_read
 from omnigraph.query import CheckedRead, compile_queries
 from tests.execute.oracle import Reads, canon
 from tests.execute.queries import queries

@@ -57,8 +57,11 @@ class Access(Protocol):
         """How many rows the table has."""
         ...
 
-    def scan(self, key: str, condition: ir.Expression | None) -> Numbers:
-        """Ordinals of the rows that meet a condition, which reads only this table (`Property.variable` is ignored)."""
+    def scan(self, key: str, condition: ir.Expression | None, *, must_exist: bool = True) -> Numbers:
+        """Ordinals of the rows that meet a condition, which reads only this table (`Property.variable` is ignored).
+
+        If they need not exist, ids that the condition gives may be numbered without looking them up.
+        """
         ...
 
     def gather(self, key: str, names: Sequence[str], ordinals: Numbers) -> pa.Table:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -53,6 +53,7 @@ class SnapshotCache:
         self._bytes = 0
         self._entries: OrderedDict[_Key, Sized] = OrderedDict()
         self._families: dict[Family, list[Version]] = {}
+        self._tables: Counter[str] = Counter()
         self._building: dict[_Key, _Turn] = {}
         self._lock = threading.Lock()
         self._spent: dict[str, float] = {}
@@ -68,6 +69,11 @@ class SnapshotCache:
     def bytes(self) -> int:
         """Bytes of everything kept."""
         return self._bytes
+
+    def holds(self, table: str) -> bool:
+        """Whether there is anything of a table, whose name is what its families begin with."""
+        with self._lock:
+            return table in self._tables
 
     def peek(self, family: Family, version: Version) -> Sized | None:
         """The value, if it is there. Nothing is built, and it counts as no use."""
@@ -105,6 +111,7 @@ class SnapshotCache:
         with self._lock:
             self._entries.clear()
             self._families.clear()
+            self._tables.clear()
             self._bytes = 0
 
     # -- inside ----------------------------------------------------------------------------------------
@@ -149,7 +156,10 @@ class SnapshotCache:
             return
         with self._lock:
             self._entries[key] = value
-            self._families.setdefault(key.family, []).append(key.version)
+            if key.family not in self._families:
+                self._families[key.family] = []
+                self._tables[key.family[0]] += 1
+            self._families[key.family].append(key.version)
             self._bytes += size
             while self._bytes > self.bytes_max:
                 self._drop(*self._entries.popitem(last=False))
@@ -160,6 +170,9 @@ class SnapshotCache:
         versions.remove(key.version)
         if not versions:
             del self._families[key.family]
+            self._tables[key.family[0]] -= 1
+            if not self._tables[key.family[0]]:
+                del self._tables[key.family[0]]
 
 
 class _Turn:

@@ -12,9 +12,9 @@ from omnigraph.execute.memory import SnapshotMemory
 from omnigraph.execute.probe import ROWS_MAX, ProbeGraph
 from omnigraph.execute.rows import used_columns
 from omnigraph.execute.topology import Topology
-from omnigraph.execute.touched import columns_read, steps_of
 from omnigraph.plan.estimate import Estimates
 from omnigraph.plan.steps import Bind, Follow, Meet, Trace, Weigh
+from omnigraph.plan.touched import columns_read, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -101,7 +101,8 @@ class Costs:
         total, rows = 0.0, 1.0
         for step in steps_of(self._request.plan.pattern):
             if isinstance(step, Bind):
-                total += sum(self._scan(f"node:{name}", step.condition) for name in step.types)
+                if step.must_exist:
+                    total += sum(self._scan(f"node:{name}", step.condition) for name in step.types)
                 found = step.estimate / max(1.0, rows)
             else:
                 looking, found = self._followed(step, rows)

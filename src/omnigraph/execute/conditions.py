@@ -21,12 +21,14 @@ _BEYOND_SCANS = (ir.TextMatch, ir.Nearest, ir.TextScore, ir.Fusion, ir.Entity, i
 """What has a value only for rows of the pattern: searches, and nodes as a whole."""
 
 
-def scan_rows(execution: Execution, variable: str, key: str, condition: ir.Expression | None) -> Numbers:
-    """Ordinals of the rows of a table that meet a condition."""
+def scan_rows(
+    execution: Execution, variable: str, key: str, condition: ir.Expression | None, *, must_exist: bool = True
+) -> Numbers:
+    """Ordinals of the rows of a table that meet a condition; of some that are no rows, if these need not exist."""
     if condition is None:
         return execution.access.scan(key, None)
     plain, searches = divide(condition)
-    found = execution.access.scan(key, plain)
+    found = execution.access.scan(key, plain, must_exist=must_exist)
     return found if searches is None else found[_search(execution, variable, key, searches, found)]
 
 

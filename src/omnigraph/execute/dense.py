@@ -47,8 +47,9 @@ class DenseGraph:
         """How many rows the table has."""
         return self.memory.count(key)
 
-    def scan(self, key: str, condition: ir.Expression | None) -> Numbers:
-        """Ordinals of the rows that meet a condition."""
+    def scan(self, key: str, condition: ir.Expression | None, *, must_exist: bool = True) -> Numbers:
+        """Ordinals of the rows that meet a condition. Only rows that exist have one."""
+        del must_exist
         if condition is None:
             return np.arange(self.count(key))
         self._watch.check()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from omnigraph.execute.compiled import planned
 from omnigraph.execute.profile import RESULT, Profile
 from omnigraph.execute.query import NO_LIMITS, SnapshotSizes, checked_read, prepare, run_prepared
 from omnigraph.execute.watch import Watch
 from omnigraph.plan.describe import Line, describe_plan
-from omnigraph.plan.reads import plan_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +85,7 @@ def explain(repository: Repository, text: QueryText, target: Target) -> Explanat
     """Plan a query and do not run it."""
     snapshot, read = checked_read(repository, text, target)
     catalog = repository.catalogs.get(snapshot.schema_hash).catalog
-    plan = plan_read(read, catalog, SnapshotSizes(snapshot))
+    plan = planned(read, catalog, SnapshotSizes(snapshot))
     steps = (ExplainedStep(line.text, line.depth, line.estimate) for line in describe_plan(plan))
     return Explanation(read.name, snapshot.commit_id, tuple(steps))
 

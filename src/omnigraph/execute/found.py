@@ -12,7 +12,7 @@ from omnigraph.execute.adjacency import both_ways, build_adjacency
 from omnigraph.query.ir import Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from omnigraph.execute.access import Numbers
     from omnigraph.execute.adjacency import Adjacency
@@ -51,9 +51,9 @@ class _Cells:
 
 
 class FoundRows:
-    """Rows of one table, numbered by their ids."""
+    """Rows of one table, numbered by their ids. Its schema is asked for with the first column beside the id."""
 
-    def __init__(self, schema: pa.Schema) -> None:
+    def __init__(self, schema: Callable[[], pa.Schema]) -> None:
         self._schema = schema
         self._numbers: dict[str, int] = {}
         self._ids: list[str] = []
@@ -106,7 +106,7 @@ class FoundRows:
 
     def _of(self, name: str) -> _Cells:
         if name not in self._cells:
-            kind = self._schema.field(name).type
+            kind = self._schema().field(name).type
             self._cells[name] = _Cells(kind, pa.array([], kind), np.empty(0, np.int64))
         return self._cells[name]
 

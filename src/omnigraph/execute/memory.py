@@ -160,7 +160,9 @@ class SnapshotMemory:
         return self.columns(key, ["id"])["id"]
 
     def has_column(self, key: str, name: str) -> bool:
-        """Whether a column is in memory already."""
+        """Whether a column is in memory already. Where nothing of the table is, it is not opened to say so."""
+        if not self.cache.holds(self.snapshot.state.table(key).location):
+            return False
         return self.cache.peek(self._column(key, name), self._version(key)) is not None
 
     def ranks(self, key: str) -> Small:

@@ -90,7 +90,7 @@ def _bind(
     execution: Execution, bindings: Bindings, step: Bind, conditions: Sequence[ir.Expression]
 ) -> tuple[Bindings, int]:
     """Find nodes; tells how many of the conditions that follow have been met on the way."""
-    found = _scanned(execution, step.variable, step.types, step.condition)
+    found = _scanned(execution, step)
     if conditions and bindings.count > 1 and bindings.count * len(found) > PAIRS_MAX:
         from omnigraph.execute.join import join
 
@@ -98,9 +98,9 @@ def _bind(
     return bindings.beside({step.variable: found}, len(found)), 0
 
 
-def _scanned(execution: Execution, variable: str, types: Sequence[str], condition: Any) -> Entities:
-    keys = tuple(f"node:{name}" for name in types)
-    each = [scan_rows(execution, variable, key, condition) for key in keys]
+def _scanned(execution: Execution, step: Bind) -> Entities:
+    keys = tuple(f"node:{name}" for name in step.types)
+    each = [scan_rows(execution, step.variable, key, step.condition, must_exist=step.must_exist) for key in keys]
     if len(each) == 1:
         return Entities(keys, each[0])
     kinds = np.repeat(np.arange(len(each), dtype=np.int8), [len(ordinals) for ordinals in each])

@@ -76,8 +76,12 @@ class ProbeGraph:
         """How many rows the table has."""
         return self._snapshot.state.table(key).row_count
 
-    def scan(self, key: str, condition: ir.Expression | None) -> Numbers:
+    def scan(self, key: str, condition: ir.Expression | None, *, must_exist: bool = True) -> Numbers:
         """Numbers of the rows that meet a condition."""
+        if not must_exist and condition is not None:
+            pinned = key_equality(condition, self._declared(key), self._params)
+            if pinned is not None and pinned.column == "id" and pinned.residual is None:
+                return self._found(key).number(pinned.values.to_pylist())
         found = [_NONE]
         total = 0
         for rows in self._scanned(key, condition):
@@ -207,11 +211,11 @@ class ProbeGraph:
                 raise Outgrown
             self._watch.check()
             ids = (source_rows if side is Direction.OUT else target_rows).ids(unknown)
-            names = list(dict.fromkeys(("id", "src", "dst", *sorted(self._read.get(key, ())))))
-            rows = self._snapshot.find(key, column, ids, names)
+            kept = ["id", *sorted(self._read.get(key, frozenset()) - {"id"})]
+            rows = self._snapshot.find(key, column, ids, list(dict.fromkeys((*kept, "src", "dst"))))
             if rows.num_rows + len(found.sources) > self._rows_max:
                 raise Outgrown
-            numbers = self._found(key).keep(rows)
+            numbers = self._found(key).keep(rows.select(kept))
             starts = source_rows.number(rows.column("src").to_pylist())
             ends = target_rows.number(rows.column("dst").to_pylist())
             found.add(numbers, starts, ends)
@@ -228,7 +232,7 @@ class ProbeGraph:
 
     def _found(self, key: str) -> FoundRows:
         if key not in self._rows:
-            self._rows[key] = FoundRows(self._snapshot.table(key).schema)
+            self._rows[key] = FoundRows(lambda: self._snapshot.table(key).schema)
         return self._rows[key]
 
     def _declared(self, key: str) -> NodeType | EdgeType:

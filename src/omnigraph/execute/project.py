@@ -13,7 +13,9 @@ from omnigraph.execute.groups import simple_groups
 from omnigraph.execute.values import evaluate
 from omnigraph.model.errors import BadRequest, ResourceLimit
 from omnigraph.plan.cut import Cut
-from omnigraph.plan.reads import is_row_count, tie_breakers, transform, values
+from omnigraph.plan.reads import is_row_count
+from omnigraph.plan.returned import tie_breakers, values
+from omnigraph.plan.transform import transform
 from omnigraph.query import ir
 from omnigraph.query.walk import walk
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from omnigraph.execute.compiled import compiled
+from omnigraph.execute.compiled import compiled, planned
 from omnigraph.execute.engines import AUTO, ReadRequest, run_read
 from omnigraph.execute.profile import NoProfile, Profile
 from omnigraph.execute.result import Result, links_of
 from omnigraph.execute.watch import Canceller, Watch
 from omnigraph.model.errors import BadRequest
 from omnigraph.model.names import MAIN
-from omnigraph.plan.reads import plan_read
 from omnigraph.query import CheckedRead, decode_params
 from omnigraph.query.select import select_query
 
@@ -104,7 +103,7 @@ def prepare(
         repository,
         snapshot,
         catalog,
-        plan_read(read, catalog, SnapshotSizes(snapshot)),
+        planned(read, catalog, SnapshotSizes(snapshot)),
         decode_params(read, params),
         datetime.fromtimestamp(runtime.clock.now_us() // 1000 / 1000, tz=UTC),
         watch,

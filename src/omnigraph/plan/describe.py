@@ -54,7 +54,8 @@ def _steps(plan: PatternPlan, depth: int) -> Iterator[Line]:
 def _text(step: Step) -> str:
     match step:
         case Bind(variable=variable, types=types, condition=condition):
-            return f"find ${variable}: {' | '.join(types)}{_where(condition)}"
+            how = "" if step.must_exist else ", by its edges"
+            return f"find ${variable}: {' | '.join(types)}{_where(condition)}{how}"
         case Narrow(variable=variable, types=types, condition=condition):
             return f"keep ${variable}: {' | '.join(types)}{_where(condition)}"
         case Follow(expand=expand, condition=condition):

@@ -20,6 +20,8 @@ class Bind:
     types: tuple[str, ...]
     condition: ir.Expression | None
     estimate: float
+    must_exist: bool = True
+    """Whether ids that the condition gives have to be looked up; if not, a later step drops those of no node."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from sqlglot import exp
 from omnigraph.model.types import PropType, ScalarType
 from omnigraph.plan.aggregates import can_be_weighed, lower_aggregate
 from omnigraph.plan.expressions import lower
-from omnigraph.plan.reads import tie_breakers, transform, values
+from omnigraph.plan.returned import tie_breakers, values
+from omnigraph.plan.transform import transform
 from omnigraph.query import ir
 from omnigraph.query.walk import parts, walk
 

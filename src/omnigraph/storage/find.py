@@ -65,10 +65,13 @@ class RowFinder:
         """The rows whose `column` has one of these values, in scan order; null is no value."""
         check_columns(table.schema, (column, *columns))
         wanted = wanted_values(table.schema.field(column), values)
-        empty = pa.schema([ADDRESSES, *(table.schema.field(name) for name in columns)]).empty_table()
+        schema = pa.schema([ADDRESSES, *(table.schema.field(name) for name in columns)])
         pieces = list(self._pieces(table, table.fragments(), column, wanted, columns))
-        rows = pa.concat_tables([empty, *(piece.cast(empty.schema) for piece in pieces)])
-        return _in_scan_order(rows, table.fragments()).drop_columns([ADDRESS])
+        if len(pieces) == 1 and pieces[0].schema == schema:
+            (rows,) = pieces
+        else:
+            rows = pa.concat_tables([schema.empty_table(), *(piece.cast(schema) for piece in pieces)])
+        return _in_scan_order(rows, table.fragments()).select(list(columns))
 
     def _pieces(
         self,
@@ -248,8 +251,10 @@ def _groups(fragments: Sequence[FragmentIdentity]) -> Iterator[list[FragmentIden
 def _in_scan_order(rows: pa.Table, fragments: Sequence[FragmentIdentity]) -> pa.Table:
     if rows.num_rows <= 1:
         return rows
-    rank = {fragment.id: number for number, fragment in enumerate(fragments)}
     addresses = rows.column(ADDRESS).to_numpy()
+    if addresses[0] >> np.uint64(32) == addresses[-1] >> np.uint64(32) and (addresses[1:] > addresses[:-1]).all():
+        return rows  # of one fragment, and in order
+    rank = {fragment.id: number for number, fragment in enumerate(fragments)}
     owners, inverse = np.unique(addresses >> np.uint64(32), return_inverse=True)
     ranks = np.array([rank[int(owner)] for owner in owners])[inverse]
     return rows.take(pa.array(np.lexsort((addresses, ranks))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omnigraph.plan.patterns import nested
-from omnigraph.plan.reads import tie_breakers, values
+from omnigraph.plan.returned import tie_breakers, values
 from omnigraph.plan.steps import Filter, Test
 from omnigraph.query import ir
 from omnigraph.query.walk import walk
@@ -21,7 +21,7 @@ def columns_read(plan: ReadPlan, catalog: Catalog) -> dict[str, frozenset[str]]:
     """By table, the columns that are returned, computed with or compared after the rows were found."""
     types = {variable.name: variable.type for each in _patterns(plan.pattern) for variable in each.variables}
     found: dict[str, set[str]] = {}
-    for expression in _expressions(plan):
+    for expression in expressions_of(plan):
         for part in walk(expression):
             if isinstance(part, ir.Entity):
                 for key in _keys(part.type):
@@ -49,7 +49,8 @@ def _patterns(plan: PatternPlan) -> Iterator[PatternPlan]:
         yield from _patterns(inner)
 
 
-def _expressions(plan: ReadPlan) -> Iterator[ir.Expression]:
+def expressions_of(plan: ReadPlan) -> Iterator[ir.Expression]:
+    """Every expression that is computed once rows were found."""
     yield from values(plan.read)
     for step in steps_of(plan.pattern):
         if isinstance(step, Filter):
