@@ -136,3 +136,32 @@ def test_profiles(run):
     assert "cannot be used" in run("profile", "show", "bad", code=1).err
     (run.home / "config.yaml").write_text("servers: [")
     assert "is not valid" in run("profile", "list", code=1).err
+
+
+def test_conflicts_of_a_served_graph_are_settled_as_in_an_embedded_one(run, served):
+    where = ("--server", served.url, "--graph", "g")
+
+    def grow(graph, branch, age):
+        graph.mutate(f'query q() {{ update Person set {{ age: {age} }} where name = "ben" }}', branch=branch)
+
+    def merge(*arguments, code=0):
+        return run("branch", "merge", "apart", *arguments, *where, code=code, OMNIGRAPH_BEARER_TOKEN="ada-token")
+
+    with og.connect(served.url, token="ada-token", graph="g") as graph:
+        graph.branches.create("apart")
+        grow(graph, "apart", 1)
+        grow(graph, "main", 2)
+        assert "divergent_update" in merge(code=1).err
+        found = merge("--dry-run", "--json").document
+        found["conflicts"][0]["take"] = "theirs"
+        (run.home / "choices.json").write_text(json.dumps(found))
+        head = graph.commits.list()[0].id
+        settled = merge("--resolve", str(run.home / "choices.json"), "--if-commit", head)
+        assert "merged into main" in settled.out
+        assert "age: base 41, ours 2, theirs 1" in settled.out
+        grow(graph, "apart", 3)
+        grow(graph, "main", 4)
+        assert merge("--ours", "--delete-branch", "--json").document["branch_deleted"]
+        assert graph.query('query q() { match { $p: Person { name: "ben" } } return { $p.age } }').rows == [
+            {"p.age": 4}
+        ]

@@ -1,10 +1,12 @@
 """One suite for both: what an embedded graph answers, a served one answers too."""
 
 import datetime as dt
+import json
 
 import pyarrow as pa
 import pytest
 
+from omnigraph.history import MergeConflicts, read_resolution
 from omnigraph.model.diagnostics import LanguageError
 from omnigraph.model.errors import AlreadyExists, BadRequest, Conflict, HeadMoved, KeyConflict, NotFound
 
@@ -164,3 +166,94 @@ def test_merge_and_changes(graph):
     assert taken.handshake()["baseline"]["snapshot_commit_id"] == taken.snapshot_commit_id
     with pytest.raises(BadRequest):
         graph.changes.poll(cursor="x")
+
+
+# -- merges ----------------------------------------------------------------------------------------------
+
+AGES = "query ages() { match { $p: Person } return { $p.name, $p.age } order { $p.name } }"
+SET_AGE = "query set_age($name: String, $age: I32?) { update Person set { age: $age } where name = $name }"
+
+
+@pytest.fixture
+def apart(graph):
+    """A branch and main that both changed the ages of ada and ben: two conflicts."""
+    graph.branches.create("apart")
+    for branch, ages in (("apart", (1, 2)), ("main", (11, 12))):
+        for name, age in zip(("ada", "ben"), ages, strict=True):
+            graph.mutate(SET_AGE, params={"name": name, "age": age}, branch=branch)
+    yield graph
+    graph.branches.delete("apart")
+
+
+def ages(graph) -> list[int]:
+    return [row["p.age"] for row in graph.query(AGES)]
+
+
+def test_without_a_resolution_a_merge_lists_all_conflicts(apart):
+    with pytest.raises(MergeConflicts) as met:
+        apart.branches.merge("apart")
+    told = [(one.type_name, one.entity_id, one.kind) for one in met.value.conflicts]
+    assert told == [("Person", "ada", "divergent_update"), ("Person", "ben", "divergent_update")]
+    assert ages(apart) == [11, 12]
+
+
+def test_a_dry_run_says_what_both_sides_have(apart):
+    head = apart.commits.list()[0].id
+    found = apart.branches.merge("apart", dry_run=True)
+    assert (found.dry_run, found.outcome, found.commit) == (True, "merged", None)
+    ada = found.conflicts[0]
+    assert ada.properties == ("age",)
+    assert [image.properties["age"] for image in (ada.base, ada.ours, ada.theirs)] == [36, 11, 1]
+    assert found.summary == ({"kind": "node", "type_name": "Person", "inserted": 0, "updated": 2, "deleted": 0},)
+    assert apart.commits.list()[0].id == head
+
+
+@pytest.mark.parametrize(("side", "expected"), [("ours", [11, 12]), ("theirs", [1, 2])])
+def test_one_side_may_be_right_in_all_conflicts(apart, side, expected):
+    done = apart.branches.merge("apart", resolution=side)
+    assert done.outcome == "merged"
+    assert done.commit.merged_parent is not None
+    assert [one.entity_id for one in done.conflicts] == ["ada", "ben"]
+    assert ages(apart) == expected
+
+
+def test_a_resolution_file_is_a_dry_run_with_choices(apart):
+    found = apart.branches.merge("apart", dry_run=True).describe()
+    found["conflicts"][0]["take"] = "theirs"
+    found["conflicts"][1]["properties"] = {"age": "ours"}
+    text = json.dumps({"conflicts": found["conflicts"]})
+    apart.branches.merge("apart", resolution=read_resolution(text, "choices.json"))
+    assert ages(apart) == [1, 12]
+
+
+def test_choices_may_be_a_list_and_must_fit(apart):
+    about = {"entity_kind": "node", "type_name": "Person"}
+    with pytest.raises(MergeConflicts) as met:
+        apart.branches.merge("apart", resolution=[{**about, "entity_id": "ada", "take": "ours"}])
+    assert [one.entity_id for one in met.value.conflicts] == ["ben"]
+    with pytest.raises(BadRequest, match="no conflict about node Person 'zoe'"):
+        apart.branches.merge("apart", resolution=[{**about, "entity_id": "zoe", "take": "ours"}])
+    with pytest.raises(BadRequest, match="did you mean 'take'"):
+        apart.branches.merge("apart", resolution=[{**about, "entity_id": "ada", "tak": "ours"}])
+    assert ages(apart) == [11, 12]
+
+
+def test_a_function_is_asked_about_each_conflict(apart):
+    asked = []
+
+    def younger(conflict):
+        asked.append(conflict.entity_id)
+        return "theirs" if conflict.theirs.properties["age"] < conflict.ours.properties["age"] else "ours"
+
+    apart.branches.merge("apart", resolution=younger)
+    assert set(asked) == {"ada", "ben"}
+    assert ages(apart) == [1, 2]
+
+
+def test_a_merge_may_insist_on_the_head_of_its_target(apart):
+    head, before, *_ = (commit.id for commit in apart.commits.list())
+    with pytest.raises(HeadMoved) as lost:
+        apart.branches.merge("apart", resolution="ours", if_commit=before)
+    assert lost.value.found == head
+    assert apart.branches.merge("apart", resolution="ours", if_commit=head, delete_branch=True).branch_deleted
+    apart.branches.create("apart")

@@ -38,6 +38,13 @@ def test_the_asynchronous_form(served):
             assert {"p.name": "amy"} in names.rows
             assert "async" in [ref.name for ref in branches]
             assert (await graph.commits.show(commits[0].id)).id == commits[0].id
+            await graph.mutate('query q() { delete Person where name = "amy" }', branch="async")
+            await graph.mutate('query q() { update Person set { age: 5 } where name = "amy" }')
+            tried = await graph.branches.merge("async", dry_run=True)
+            assert [one.kind for one in tried.conflicts] == ["delete_vs_update"]
+            head = (await graph.commits.list())[0].id
+            done = await graph.branches.merge("async", resolution=lambda _: "ours", if_commit=head)
+            assert done.outcome == "merged"
             await graph.branches.delete("async")
             async with graph.exported(types=["Person"]) as chunks:
                 lines = b"".join([chunk async for chunk in chunks]).splitlines()

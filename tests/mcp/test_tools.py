@@ -77,6 +77,14 @@ def test_every_tool_over_http(served):
             records = [{"type": "Person", "data": {"name": "yan", "age": 3}}]
             assert (await called(client, "load", records=records, branch="work"))["total_entities"] == 1
             assert (await called(client, "branch_merge", source="work"))["outcome"] == "fast_forward"
+            for branch, age in (("work", 1), ("main", 2)):
+                grow = f'query q() {{ update Person set {{ age: {age} }} where name = "yan" }}'
+                await called(client, "mutate", query=grow, branch=branch)
+            tried = await called(client, "branch_merge", source="work", dry_run=True)
+            assert (tried["conflicts"][0]["ours"]["properties"]["age"], tried["outcome"]) == (2, "merged")
+            assert "1 conflict" in (await called(client, "branch_merge", source="work"))["failed"]
+            choice = {**tried["conflicts"][0], "take": "theirs"}
+            assert (await called(client, "branch_merge", source="work", resolution=[choice]))["outcome"] == "merged"
             assert "work" in (await called(client, "branch_list"))["branches"]
             assert (await called(client, "branch_delete", name="work"))["deleted"]
             assert len((await called(client, "commit_list", limit=1))["commits"]) == 1

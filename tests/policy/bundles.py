@@ -9,6 +9,7 @@ groups:
   team: [ada, ben]
   leads: [ada]
   agents: [bot]
+  mergers: [mel]
 protected_branches: [main, release]
 rules:
   - id: team-read
@@ -21,6 +22,8 @@ rules:
     allow: {actors: {group: team}, actions: [branch_create, branch_delete], target_branch_scope: unprotected}
   - id: leads-everywhere
     allow: {actors: {group: leads}, actions: [branch_merge, schema_apply], target_branch_scope: any}
+  - id: mergers-merge
+    allow: {actors: {group: mergers}, actions: [branch_merge], target_branch_scope: any}
   - id: invoke
     allow: {actors: {group: team}, actions: [invoke_query]}
   - id: bot-people
@@ -51,5 +54,5 @@ def _some_rule(bundle: Bundle, ask: Ask, type_name: str | None) -> bool:
     )
 
 
-ACTORS = ("ada", "ben", "bot", "nobody")
+ACTORS = ("ada", "ben", "bot", "mel", "nobody")
 ACTIONS = tuple(action for action in Action if action is not Action.GRAPH_LIST)

@@ -33,6 +33,35 @@ def test_merge(client):
     client("DELETE", "/branches/m")
 
 
+def test_merge_conflicts_are_shown_and_settled(client):
+    add(client, "una")
+    client.post("/branches", {"name": "s"})
+    grow = GROW.replace("mia", "una")
+    client.post("/mutate", {"query": grow, "params": {"age": 1}, "branch": "s"})
+    client.post("/mutate", {"query": grow, "params": {"age": 2}})
+    head = client.get("/commits")["commits"][0]["graph_commit_id"]
+    shown = client.post("/branches/merge/preview", {"source": "s"})
+    (conflict,) = shown["conflicts"]
+    assert conflict["properties"] == ["age"]
+    assert [conflict[side]["properties"]["age"] for side in ("base", "ours", "theirs")] == [None, 2, 1]
+    assert shown["summary"] == [{"kind": "node", "type_name": "Person", "inserted": 0, "updated": 1, "deleted": 0}]
+    assert client.get("/commits")["commits"][0]["graph_commit_id"] == head
+    chosen = {"conflicts": [{**conflict, "properties": {"age": "theirs"}}]}
+    moved = {"Omnigraph-If-Graph-Commit": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}
+    asked = {"source": "s", "resolution": chosen}
+    for path, code in (("/branches/merge", 400), ("/branches/merge/if-graph-commit", 412)):
+        client.post(path, asked, code, headers=moved)
+    assert client.post("/branches/merge/if-graph-commit", asked, 400)
+    for wrong in ("mine", {"default": "mine"}, {"conflicts": [{**conflict, "tak": "ours"}]}, {"conflict": []}, 1):
+        assert client.post("/branches/merge", {"source": "s", "resolution": wrong}, 400)
+        assert client.post("/branches/merge/preview", {"source": "s", "resolution": wrong}, 400)
+    done = client.post("/branches/merge/if-graph-commit", asked, headers={"Omnigraph-If-Graph-Commit": head})
+    assert done["outcome"] == "merged"
+    assert done["commit"]["parent_commit_id"] == head
+    assert [one["entity_id"] for one in done["conflicts"]] == ["una"]
+    client("DELETE", "/branches/s")
+
+
 def test_changes_of_a_commit(client):
     commit = add(client, "rex", age=4)
     found = client.get(f"/commits/{commit}/changes")

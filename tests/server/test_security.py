@@ -14,7 +14,7 @@ from tests.server.process import DATA, SCHEMA, ServerProcess
 
 TOKENS = {
     "OMNIGRAPH_SERVER_BEARER_TOKENS_JSON": json.dumps(
-        {name: f"token-of-{name}" for name in ("ada", "ben", "bot", "eve")}
+        {name: f"token-of-{name}" for name in ("ada", "ben", "bot", "eve", "mel")}
     ),
     "OMNIGRAPH_LOAD_BYTES_MAX": "100000",
     "OMNIGRAPH_JSON_BYTES_MAX": "10000",
@@ -109,6 +109,18 @@ def test_branches_are_protected(as_actor):
     assert ben.post("/schema/apply", {"schema_source": SCHEMA}, 403)
     ben("DELETE", "/branches/bens")
     assert ben("DELETE", "/branches/main", 403)
+
+
+def test_who_merges_without_reading_learns_no_values(as_actor):
+    ada, mel = as_actor("ada"), as_actor("mel")
+    ada.post("/branches", {"name": "theirs"})
+    for branch, age in (("theirs", 3), ("main", 4)):
+        grow = f'query q() {{ update Person set {{ age: {age} }} where name = "ada" }}'
+        ada.post("/mutate", {"query": grow, "branch": branch})
+    assert mel.post("/branches/merge/preview", {"source": "theirs"}, 403)
+    done = mel.post("/branches/merge", {"source": "theirs", "resolution": "ours"})
+    assert set(done) == {"source", "target", "outcome", "actor_id"}
+    ada("DELETE", "/branches/theirs")
 
 
 def test_types_out_of_sight_do_not_exist(as_actor):

@@ -25,6 +25,7 @@ from omnigraph.client.transport import (
     request_of,
     unreachable,
 )
+from omnigraph.history.resolve import NO_RESOLUTION, resolution_of
 from omnigraph.model.names import MAIN
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from omnigraph.client.read import RemoteApplied, RemotePlan, RemoteSnapshot
     from omnigraph.execute.result import Result
     from omnigraph.graph.blobs import BlobStat
+    from omnigraph.graph.history import Resolving
     from omnigraph.history import MergeResult
     from omnigraph.history.feed import ChangePage
     from omnigraph.manifest import BranchRef, Commit
@@ -216,9 +218,24 @@ class AsyncBranches(_Noun):
         """Delete a branch."""
         await self._send(calls.delete_branch(name))
 
-    async def merge(self, source: str, into: str = MAIN, *, delete_branch: bool = False) -> MergeResult:
-        """Merge a branch into another."""
-        return await self._send(calls.merge(source, into, delete_branch))
+    async def merge(
+        self,
+        source: str,
+        into: str = MAIN,
+        *,
+        resolution: Resolving = None,
+        dry_run: bool = False,
+        delete_branch: bool = False,
+        if_commit: str | None = None,
+    ) -> MergeResult:
+        """Merge a branch into another: one commit with two parents, or all conflicts and nothing."""
+        chosen = resolution_of(resolution)
+        if chosen.ask is not None:
+            found = await self._send(calls.merge_preview(source, into, NO_RESOLUTION))
+            chosen = chosen.asked_about(found.conflicts)
+        if dry_run:
+            return await self._send(calls.merge_preview(source, into, chosen))
+        return await self._send(calls.merge(source, into, chosen, delete_branch, if_commit))
 
 
 class AsyncCommits(_Noun):

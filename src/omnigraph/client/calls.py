@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from omnigraph.client.read import Answer, RemoteApplied, RemotePlan, RemoteSnapshot
     from omnigraph.execute.result import Result
     from omnigraph.graph.blobs import BlobStat
-    from omnigraph.history import MergeResult
+    from omnigraph.history import MergeResult, Resolution
     from omnigraph.history.feed import ChangePage, CommitChanges
     from omnigraph.manifest import BranchRef, Commit
     from omnigraph.write.load import LoadResult
@@ -218,7 +218,22 @@ def delete_branch(name: str) -> Call[None]:
     return Call("DELETE", f"/branches/{quote(name, safe='')}", lambda _: None)
 
 
-def merge(source: str, into: str, delete_branch: bool) -> Call[MergeResult]:
+def merge(
+    source: str, into: str, resolution: Resolution, delete_branch: bool = False, if_commit: str | None = None
+) -> Call[MergeResult]:
     """A merge."""
-    body = {"source": source, "target": into, "delete_branch": delete_branch}
-    return Call("POST", "/branches/merge", read.merged, json=body)
+    body = {**_merge_of(source, into, resolution), "delete_branch": delete_branch}
+    if if_commit is None:
+        return Call("POST", "/branches/merge", read.merged, json=body)
+    return Call("POST", "/branches/merge/if-graph-commit", read.merged, json=body, headers={CONDITION: if_commit})
+
+
+def merge_preview(source: str, into: str, resolution: Resolution) -> Call[MergeResult]:
+    """What a merge would do."""
+    return Call(
+        "POST", "/branches/merge/preview", read.previewed, json=_merge_of(source, into, resolution), is_safe=True
+    )
+
+
+def _merge_of(source: str, into: str, resolution: Resolution) -> dict[str, Any]:
+    return {"source": source, "target": into, "resolution": resolution.to_json()}

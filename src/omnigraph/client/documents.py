@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from omnigraph.client.read import RemoteSnapshot
     from omnigraph.execute.result import Result
+    from omnigraph.history import MergeResult
     from omnigraph.manifest import Commit, Snapshot
     from omnigraph.write.load import LoadResult
     from omnigraph.write.migrate import SchemaApplied
@@ -80,6 +81,12 @@ def mutation_document(result: MutationResult) -> dict[str, Any]:
         "actor_id": result.actor,
         "commit": commit_document(result.commit) if result.commit is not None else None,
     }
+
+
+def merge_document(result: MergeResult) -> dict[str, Any]:
+    """`BranchMergeOutput`, with all that is known."""
+    commit = {} if result.commit is None else {"commit": commit_document(result.commit)}
+    return {**result.describe(), **commit}
 
 
 def schema_applied_document(uri: str, done: SchemaApplied) -> dict[str, Any]:

@@ -156,9 +156,20 @@ def error_of(status: int, document: Mapping[str, Any]) -> OmniGraphError:
     if isinstance(document.get("precondition_failure"), dict):
         failure = document["precondition_failure"]
         return _made(HeadMoved, text, {"expected": failure.get("expected"), "found": failure.get("actual")})
+    if document.get("merge_conflicts"):
+        return _conflicts(text, document["merge_conflicts"])
     if isinstance(document.get("resource_limit"), dict):
         return _made(ResourceLimit, text, {**facts, **document["resource_limit"]})
     return _made(_KINDS.get(status, Unavailable if status >= 500 else BadRequest), text, facts)
+
+
+def _conflicts(text: str, found: list[dict[str, Any]]) -> OmniGraphError:
+    from omnigraph.client.read import conflict
+    from omnigraph.history import MergeConflicts
+
+    error = _made(MergeConflicts, text, {"merge_conflicts": found})
+    error.__dict__["conflicts"] = tuple(map(conflict, found))
+    return error
 
 
 def _made(kind: type[OmniGraphError], text: str, facts: dict[str, Any]) -> OmniGraphError:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from omnigraph.client import calls
 from omnigraph.client.read import RemoteBaseline
+from omnigraph.history.resolve import NO_RESOLUTION, resolution_of
 from omnigraph.model.errors import BadRequest
 from omnigraph.model.names import MAIN
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from omnigraph.client.graph import Sender
     from omnigraph.client.read import RemoteApplied, RemotePlan
     from omnigraph.graph.blobs import BlobStat
+    from omnigraph.graph.history import Resolving
     from omnigraph.history import MergeResult
     from omnigraph.history.feed import ChangePage, CommitChanges
     from omnigraph.manifest import BranchRef, Commit
@@ -44,17 +46,22 @@ class Branches:
         source: str,
         into: str = MAIN,
         *,
-        resolution: object = None,
+        resolution: Resolving = None,
         dry_run: bool = False,
         delete_branch: bool = False,
         if_commit: str | None = None,
     ) -> MergeResult:
-        """Merge a branch into another: one commit with two parents, or all conflicts and nothing."""
-        if resolution is not None or dry_run or if_commit is not None:
-            raise BadRequest(
-                "over HTTP a merge takes no resolution, dry run or condition: open the graph itself for that"
-            )
-        return self._send(calls.merge(source, into, delete_branch))
+        """Merge a branch into another: one commit with two parents, or all conflicts and nothing.
+
+        A dry run returns the conflicts instead of raising them, and writes nothing. A function is asked here, about
+        the conflicts a dry run finds.
+        """
+        chosen = resolution_of(resolution)
+        if chosen.ask is not None:
+            chosen = chosen.asked_about(self._send(calls.merge_preview(source, into, NO_RESOLUTION)).conflicts)
+        if dry_run:
+            return self._send(calls.merge_preview(source, into, chosen))
+        return self._send(calls.merge(source, into, chosen, delete_branch, if_commit))
 
 
 @dataclass(frozen=True)

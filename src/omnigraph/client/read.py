@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
 from omnigraph.graph.blobs import BlobStat
-from omnigraph.history import MergeResult
+from omnigraph.history import ConflictKind, MergeConflict, MergeResult
 from omnigraph.history.changes import EntityChange
 from omnigraph.history.feed import Cause, ChangeBlock, ChangePage, CommitChanges
 from omnigraph.history.images import Image
@@ -246,6 +246,14 @@ class RemoteBaseline:
         return self.handshake()["baseline"]["resume_cursor"]
 
 
+def conflict(found: dict[str, Any]) -> MergeConflict:
+    """A conflict; without images where a server says only what it is about."""
+    images = (_image(found.get(name)) for name in ("base", "ours", "theirs"))
+    about = (found["entity_kind"], found["type_name"], found.get("entity_id"))
+    properties = tuple(found.get("properties", ()))
+    return MergeConflict(*about, ConflictKind(found["kind"]), found["message"], properties, *images)
+
+
 def merged(answer: Answer) -> MergeResult:
     """What became of a merge."""
     found = answer.document
@@ -255,10 +263,17 @@ def merged(answer: Answer) -> MergeResult:
         found["target"],
         outcome,
         found.get("actor_id"),
-        None,
+        _commit_of(found),
+        tuple(map(conflict, found.get("conflicts", ()))),
+        tuple(found.get("summary", ())),
         branch_deleted=found.get("branch_deleted"),
         branch_delete_error=found.get("branch_delete_error"),
     )
+
+
+def previewed(answer: Answer) -> MergeResult:
+    """What a merge would do."""
+    return replace(merged(answer), dry_run=True)
 
 
 def snapshot(answer: Answer) -> RemoteSnapshot:

@@ -60,6 +60,18 @@ class Resolution:
                 _check_take(found.take, "a choice")
         return found if found is not None else Choice(self.default)
 
+    def asked_about(self, conflicts: Iterable[MergeConflict]) -> Resolution:
+        """The same without its function: what that says of each conflict has become a choice."""
+        if self.ask is None:
+            return self
+        chosen = {one.key: self.choice(one) for one in conflicts}
+        return Resolution(self.default, {key: choice for key, choice in chosen.items() if choice != NO_CHOICE})
+
+    def to_json(self) -> dict[str, Any]:
+        """The form of a resolution file."""
+        default = {"default": self.default} if self.default is not None else {}
+        return {**default, "conflicts": [_entry_to_json(key, choice) for key, choice in self.choices.items()]}
+
     def insist_on_fit(self, conflicts: Iterable[MergeConflict], what: str) -> None:
         """Refuse choices for what is no conflict: the file was made for another merge."""
         known = {conflict.key: conflict for conflict in conflicts}
@@ -141,6 +153,12 @@ def _entry(entry: object, where: str) -> tuple[Key, Choice]:
     if take is None and not properties:
         raise ResolutionInvalid(f'{where}: nothing is chosen; add "take": "ours" or "theirs"')
     return (str(kind), type_name, entity_id), Choice(take, properties)
+
+
+def _entry_to_json(key: Key, choice: Choice) -> dict[str, Any]:
+    about = dict(zip(("entity_kind", "type_name", "entity_id"), key, strict=True))
+    take = {"take": choice.take} if choice.take is not None else {}
+    return {**about, **take, **({"properties": dict(choice.properties)} if choice.properties else {})}
 
 
 def _check_take(word: object, where: str) -> Take:

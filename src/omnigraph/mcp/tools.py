@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from omnigraph.mcp.desk import Desk
 
 Document = dict[str, Any]
+CONFLICTS_MAX = 50
 
 
 class Takes(BaseModel):
@@ -92,6 +93,12 @@ class MergeTakes(Takes):
     source: str
     target: str = Field(default=MAIN, description="Branch that gets the changes.")
     delete_branch: bool = Field(default=False, description="Delete the source afterwards.")
+    resolution: Literal["ours", "theirs"] | list[dict[str, Any]] | None = Field(
+        default=None,
+        description="Who is right in conflicts: ours is the target, theirs the source. Or for each conflict what "
+        'dry_run showed of it, with "take" added.',
+    )
+    dry_run: bool = Field(default=False, description="Only show conflicts and counts; nothing is written.")
 
 
 class CommitsTakes(Takes):
@@ -159,7 +166,20 @@ def _branch_delete(desk: Desk, given: NameTakes) -> Document:
 
 
 def _branch_merge(desk: Desk, given: MergeTakes) -> Document:
-    return desk.graph.branches.merge(given.source, given.target, delete_branch=given.delete_branch).to_json()
+    if given.dry_run:
+        for branch in (given.source, given.target):
+            desk.gate.require(Action.READ, branch=branch)
+    done = desk.graph.branches.merge(
+        given.source,
+        given.target,
+        resolution=given.resolution,
+        dry_run=given.dry_run,
+        delete_branch=given.delete_branch,
+    )
+    if not given.dry_run:
+        return done.to_json()
+    conflicts = [conflict.describe() for conflict in done.conflicts]
+    return {**done.to_json(), "summary": list(done.summary), **sized_list(conflicts, CONFLICTS_MAX, "conflicts")}
 
 
 def _commit_list(desk: Desk, given: CommitsTakes) -> Document:
@@ -224,7 +244,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "branch_merge",
-        "Merge a branch into another: one commit, or all conflicts and nothing.",
+        "Merge a branch into another: one commit, or all conflicts and nothing. See dry_run and resolution.",
         MergeTakes,
         _branch_merge,
         Action.BRANCH_MERGE,

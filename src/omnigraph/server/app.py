@@ -15,7 +15,19 @@ from omnigraph.server import answers
 from omnigraph.server.agents import Agents, session_manager
 from omnigraph.server.observe import Observe, record_of
 from omnigraph.server.openapi import describe_app
-from omnigraph.server.routes import blobs, branches, changes, exports, health, jobs, loads, mutations, queries, schema
+from omnigraph.server.routes import (
+    blobs,
+    branches,
+    changes,
+    exports,
+    health,
+    jobs,
+    loads,
+    merges,
+    mutations,
+    queries,
+    schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -24,7 +36,7 @@ if TYPE_CHECKING:
 
     from omnigraph.server.graphs import Server
 
-OF_A_GRAPH = (schema, queries, mutations, loads, branches, changes, exports, blobs, jobs)
+OF_A_GRAPH = (schema, queries, mutations, loads, branches, merges, changes, exports, blobs, jobs)
 RELOAD_EVERY_S = 1.0
 
 

@@ -184,17 +184,6 @@ class BranchDeleteOutput(Wire):
     actor_id: str | None = None
 
 
-class BranchMergeOutput(Wire):
-    """What became of a merge."""
-
-    source: str
-    target: str
-    outcome: Literal["already_up_to_date", "fast_forward", "merged"]
-    actor_id: str | None = None
-    branch_deleted: bool | None = None
-    branch_delete_error: str | None = None
-
-
 ParamKind = Literal["string", "bool", "int", "bigint", "float", "date", "datetime", "blob", "vector", "list"]
 
 

@@ -74,14 +74,6 @@ class BranchCreateRequest(Wire):
     from_: str | None = Field(default=None, alias="from")
 
 
-class BranchMergeRequest(Wire):
-    """What to merge into what."""
-
-    source: str
-    target: str | None = None
-    delete_branch: bool = False
-
-
 class SchemaApplyRequest(Wire):
     """The schema a branch is to have."""
 

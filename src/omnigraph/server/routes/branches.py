@@ -11,8 +11,6 @@ from omnigraph.client.wire import (
     BranchCreateRequest,
     BranchDeleteOutput,
     BranchListOutput,
-    BranchMergeOutput,
-    BranchMergeRequest,
     CommitListOutput,
     CommitOutput,
     SnapshotOutput,
@@ -52,27 +50,6 @@ async def create_branch(call: GraphCall) -> Response:
     with call.admitted():
         await call.run(lambda: call.graph.branches.create(asked.name, source))
     return document({"uri": call.graph.uri, "from": source, "name": asked.name, "actor_id": call.actor})
-
-
-@router.post(
-    "/branches/merge",
-    **operation(
-        "cluster_mergeBranches",
-        BranchMergeOutput,
-        tag="branches",
-        body=BranchMergeRequest,
-        also=(409, 410, 424),
-    ),
-)
-async def merge_branches(call: GraphCall) -> Response:
-    """Merge a branch into another: one commit with two parents, or all conflicts and nothing."""
-    asked = await call.json(BranchMergeRequest)
-    target = asked.target or MAIN
-    call.permit(Action.BRANCH_MERGE, branch=asked.source, target=target)
-    with call.admitted():
-        branches = call.graph.branches
-        done = await call.run(lambda: branches.merge(asked.source, target, delete_branch=asked.delete_branch))
-    return document(done.to_json())
 
 
 @router.delete(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from omnigraph.client.documents import mutation_document
@@ -16,6 +15,7 @@ from omnigraph.model.names import MAIN
 from omnigraph.policy import Action
 from omnigraph.server.answers import document
 from omnigraph.server.bodies import JSON, read_body, validated
+from omnigraph.server.conditions import CONDITION, condition_of, refuse_condition
 from omnigraph.server.context import Call, GraphCall
 from omnigraph.server.describe import header, operation
 
@@ -23,25 +23,6 @@ if TYPE_CHECKING:
     from omnigraph.write.mutate import MutationResult
 
 router = APIRouter()
-
-CONDITION = "Omnigraph-If-Graph-Commit"
-_COMMIT_ID = re.compile(r"[0-9A-Za-z]{1,64}")
-
-
-def condition_of(request: Request) -> str:
-    """The commit a conditional write insists on: exactly one raw id."""
-    given = request.headers.getlist(CONDITION)
-    if len(given) != 1:
-        raise BadRequest(f"this route takes the header {CONDITION} once, with a commit id")
-    if _COMMIT_ID.fullmatch(given[0]) is None:
-        raise BadRequest(f"{CONDITION} is one commit id as it is: no quotes, no list, no *")
-    return given[0]
-
-
-def refuse_condition(request: Request) -> None:
-    """A condition that would not be looked at is a mistake."""
-    if CONDITION in request.headers:
-        raise BadRequest(f"{CONDITION} belongs to the route with /if-graph-commit")
 
 
 async def _asked(call: Call) -> ChangeRequest:

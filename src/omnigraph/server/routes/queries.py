@@ -25,16 +25,10 @@ from omnigraph.model.names import MAIN
 from omnigraph.policy import Action
 from omnigraph.server.answers import document
 from omnigraph.server.bodies import JSON, parse_json, read_body
+from omnigraph.server.conditions import CONDITION, condition_of, refuse_condition
 from omnigraph.server.context import Call, GraphCall
 from omnigraph.server.describe import header, operation, reference
-from omnigraph.server.routes.mutations import (
-    CONDITION,
-    as_text,
-    condition_of,
-    deprecated,
-    params_of,
-    refuse_condition,
-)
+from omnigraph.server.routes.mutations import as_text, deprecated, params_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
