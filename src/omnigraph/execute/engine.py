@@ -8,6 +8,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from omnigraph.execute.apart import interruptibly
 from omnigraph.execute.watch import NEVER, Watch
 from omnigraph.model.errors import BadRequest, OmniGraphError, ResourceLimit
 
@@ -25,9 +26,6 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 
 _INTERNAL = re.compile(r" when casting from source column \w+")  # our own names say nothing to a user
-
-_BY_SIGNAL = "Query interrupted"
-"""What DuckDB says when Ctrl-C stopped it, in an error that is none of its own."""
 
 _lock = threading.Lock()
 _local = threading.local()
@@ -59,15 +57,26 @@ def run(statement: str, values: Mapping[str, object], tables: Mapping[str, pa.Ta
 
     The statement must not have a WHERE of its own: DuckDB would push it into Arrow, which refuses many types.
     """
-    at = cursor()
-    with duckdb_errors(watch), watch.over(at):
-        for name, table in tables.items():
-            at.register(name, table)
-        try:
-            return at.sql(statement, params=dict(values) or None).to_arrow_table()
-        finally:
-            for name in tables:
-                at.unregister(name)
+    running: list[DuckDBPyConnection] = []
+
+    def result() -> pa.Table:
+        at = cursor()
+        running.append(at)
+        with watch.over(at):
+            for name, table in tables.items():
+                at.register(name, table)
+            try:
+                return at.sql(statement, params=dict(values) or None).to_arrow_table()
+            finally:
+                for name in tables:
+                    at.unregister(name)
+
+    def interrupt() -> None:
+        for at in running:
+            at.interrupt()
+
+    with duckdb_errors(watch):
+        return interruptibly(result, interrupt)
 
 
 class EvaluationFailed(BadRequest):
@@ -86,10 +95,6 @@ def duckdb_errors(watch: Watch = NEVER) -> Generator[None]:
         yield
     except duckdb.InterruptException:
         watch.check()
-        raise
-    except RuntimeError as error:
-        if str(error) == _BY_SIGNAL:
-            raise KeyboardInterrupt from error
         raise
     except (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException) as error:
         raise EvaluationFailed(_gist(error)) from error
