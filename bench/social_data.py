@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import omnigraph as og
-from omnigraph.storage.tables import KEY
+from omnigraph.storage.find import KEY
 
 if TYPE_CHECKING:
     from pathlib import Path

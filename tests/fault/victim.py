@@ -16,7 +16,7 @@ from typing import Any
 
 from omnigraph.graph import Graph
 from omnigraph.manifest import Repository, Retention, collect
-from omnigraph.storage import handles, reshape, tables
+from omnigraph.storage import folds, handles, reshape, versions
 from omnigraph.storage.store import ObjectStoreStore
 from tests.support.graphs import append, reopen, upsert
 from tests.support.social import EVOLVED
@@ -84,7 +84,7 @@ def arm(countdown: Countdown) -> None:
 
     for name in ("get", "stat", "create", "put", "first_page", "list", "delete"):
         setattr(ObjectStoreStore, name, counted(getattr(ObjectStoreStore, name)))
-    for module in (tables, handles, reshape):  # each holds its own name for it
+    for module in (folds, handles, reshape, versions):  # each holds its own name for it
         vars(module)["drain"] = counted(module.drain)
 
 

@@ -66,7 +66,7 @@ def check(tables, handle, expected: list[dict[str, Any]], column: str = "p") -> 
 
 def check_no_extra_files(tables, handle) -> None:
     """Every data file on the disk belongs to a fragment: there is nothing the collector does not know."""
-    folder = Path(tables._address.prefix) / handle.ref.location / "data"
+    folder = Path(tables.address.prefix) / handle.ref.location / "data"
     assert not [path for path in folder.rglob("*") if path.is_dir() or path.suffix != ".lance"]
     known = {name for fragment in handle.fragments() for name in fragment.files}
     assert known <= {path.name for path in folder.iterdir()}

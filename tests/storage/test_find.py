@@ -101,7 +101,7 @@ def seen(request, tmp_path: Path, monkeypatch):
         tables = tables_in(tmp_path)
         handle = tables.open(handle.ref)
     if request.param == "forgetful":
-        tables._finder.cache = ColumnCache(bytes_max=100)
+        tables._versions.finder.cache = ColumnCache(bytes_max=100)
     return tables, handle, expected
 
 

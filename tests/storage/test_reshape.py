@@ -168,7 +168,7 @@ def check(tables, handle, schema: pa.Schema, rows: list[dict[str, Any]]) -> None
 
 
 def fresh_process(tables, handle):
-    other = tables_in(Path(tables._address.prefix))
+    other = tables_in(Path(tables.address.prefix))
     return other, other.open(handle.ref)
 
 
