@@ -3,12 +3,16 @@
 import datetime as dt
 import json
 
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import parquet as pq
 
 from omnigraph.history import MergeConflicts, read_resolution
 from omnigraph.model.diagnostics import LanguageError
 from omnigraph.model.errors import AlreadyExists, BadRequest, Conflict, HeadMoved, KeyConflict, NotFound
+from omnigraph.model.violations import ValidationFailed
 
 PEOPLE = """{"type":"Person","data":{"name":"ada","age":36,"photo":"base64:aGVsbG8="}}
 {"type":"Person","data":{"name":"ben"}}
@@ -88,6 +92,76 @@ def test_load(graph):
         graph.load(b'{"type":"Person","data":{"nam":"x"}}\n')
     assert "line 1" in wrong.value.message
     assert graph.load(b'{"type":"Person",\n"data":{"name":"x","y":1}}', permissive=True).total_entities == 1
+
+
+def people_frame(kind: str):
+    columns = {"who": ["gus", "hedy"], "age": [1, None]}
+    if kind == "polars":
+        return pl.DataFrame(columns)
+    if kind == "pandas":
+        return pd.DataFrame(columns).astype({"age": "Int32"})
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "polars"])
+def test_load_a_frame(graph, kind):
+    done = graph.load(people_frame(kind), type="Person", mapping={"who": "name"})
+    assert done.nodes == {"Person": 2}
+    found = graph.query("query q() { match { $p: Person } return { $p.name, $p.age } order { $p.name } }")
+    assert [tuple(row.values()) for row in found][2:] == [("gus", 1), ("hedy", None)]
+
+
+def test_load_frames_of_nodes_and_edges(graph):
+    nodes = pa.table({"name": ["gus"], "photo": pa.array([b"\x00\xff"])})
+    edges = pl.DataFrame({"from": ["gus", "gus"], "to": ["ada", "ben"], "since": [dt.date(2020, 2, 29), None]})
+    done = graph.load({"Person": nodes, "Knows": edges}, mode="append", branch="framed", base="main")
+    assert (done.nodes, done.edges, done.branch_created) == ({"Person": 1}, {"Knows": 2}, True)
+    known = graph.query(KNOWN, params={"name": "gus"}, branch="framed")
+    assert sorted((row["q.age"], row["k.since"]) for row in known if row["q.age"]) == [(36, dt.date(2020, 2, 29))]
+    assert len(known) == 2
+    ids = [
+        json.loads(line)["data"]["id"]
+        for line in b"".join(graph.export_lines(types=["Knows"], branch="framed")).splitlines()
+    ]
+    assert len(set(ids)) == 3
+    assert all(len(one) == 26 for one in ids)
+    graph.branches.delete("framed")
+
+
+def test_load_files_with_columns(graph, tmp_path):
+    (tmp_path / "csv").mkdir()
+    for number in range(2):
+        (tmp_path / "csv" / f"{number}.csv").write_text(f'name,years,note\nc{number},{number},x\n"d,{number}",,y\n')
+    mapping = {"years": "age", "note": ""}
+    assert graph.load(tmp_path / "csv", type="Person", mapping=mapping).total_entities == 4
+    pq.write_table(pa.table({"name": ["p1"], "age": pa.array([2**31 - 1])}), tmp_path / "p.parquet")
+    assert graph.load(str(tmp_path / "p.parquet"), type="Person").total_entities == 1
+    (tmp_path / "t.data").write_text("name\tage\nt1\t5\n")
+    assert graph.load(tmp_path / "t.data", type="Person", format="tsv").total_entities == 1
+    found = graph.query("query q() { match { $p: Person } return { $p.name, $p.age } order { $p.name } }")
+    expected = [("c0", 0), ("c1", 1), ("d,0", None), ("d,1", None), ("p1", 2**31 - 1), ("t1", 5)]
+    assert [row for row in (tuple(one.values()) for one in found) if row[0] not in ("ada", "ben")] == expected
+
+
+def test_what_is_wrong_with_a_frame(graph):
+    with pytest.raises(ValidationFailed) as wrong:
+        graph.load(pa.table({"name": ["x", "y"], "age": [1, 2**40]}), type="Person")
+    assert [(one.kind, one.property, one.place) for one in wrong.value.violations] == [("type", "age", "row 2")]
+    with pytest.raises(ValidationFailed, match=r"no property 'nam'.*did you mean 'name'"):
+        graph.load(pa.table({"nam": ["x"]}), type="Person")
+    with pytest.raises(ValidationFailed) as wrong:
+        graph.load({"Knows": pa.table({"from": ["ada"], "to": ["nobody"]})})
+    assert wrong.value.counts == {"endpoint": 1}
+    assert wrong.value.violations[0].type_name == "Knows"
+    for source, how, what in (
+        (pa.table({"name": ["x"]}), {}, "name their type"),
+        (pa.table({"name": ["x"]}), {"type": "Persn"}, "did you mean 'Person'"),
+        ([{"type": "Person", "data": {"name": "x"}}], {"type": "Person"}, "records name their types themselves"),
+        ({"Person": [{"name": "x"}]}, {}, "records are a list"),
+    ):
+        with pytest.raises(BadRequest, match=what):
+            graph.load(source, **how)
+    assert len(graph.query(NAMES)) == 2
 
 
 def test_branches(graph):

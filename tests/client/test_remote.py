@@ -3,12 +3,15 @@
 import asyncio
 
 import httpx
+import pyarrow as pa
 import pytest
 
 import omnigraph as og
 from omnigraph.client.graph import RemoteGraph, Sender
+from omnigraph.client.records import PIECE_BYTES, PIECE_ROWS, lines_of
 from omnigraph.client.transport import place_of
 from omnigraph.model.errors import BadRequest, Conflict, Denied, NotFound, StoreUnavailable, Unavailable
+from omnigraph.write.inputs import Input
 
 INSERT = "query add($name: String) { insert Person { name: $name } }"
 NAMES = "query names() { match { $p: Person } return { $p.name } order { $p.name } }"
@@ -30,6 +33,7 @@ def test_the_asynchronous_form(served):
         async with await og.connect_async(served.url, graph="g") as graph:
             done = await graph.load([{"type": "Person", "data": {"name": f"p{n}"}} for n in range(5000)])
             assert done.total_entities == 5000
+            assert (await graph.load(pa.table({"name": ["arrow"]}), type="Person")).total_entities == 1
             await graph.mutate(INSERT, params={"name": "amy"})
             await graph.branches.create("async")
             names, branches, commits = await asyncio.gather(
@@ -132,3 +136,23 @@ def test_writes_are_sent_again_only_if_they_never_left():
     with pytest.raises(Unavailable):
         graph.branches.delete("x")
     assert wire.seen == 2
+
+
+def test_frames_are_written_a_piece_at_a_time():
+    """Whoever sends them holds one batch and one piece, however many there are."""
+    taken = []
+
+    def batches():
+        for number in range(5):
+            taken.append(number)
+            names = [f"{number}-{row}" for row in range(3 * PIECE_ROWS)]
+            yield pa.record_batch({"name": names, "text": ["x" * 2000] * len(names)})
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema([("name", pa.string()), ("text", pa.string())]), batches())
+    schema = "node Note { name: String @key\n text: String }"
+    lines = 0
+    for chunk in lines_of(Input(reader, "Note"), schema):
+        assert len(chunk) < 2 * PIECE_BYTES
+        lines += chunk.count(b"\n")
+        assert len(taken) <= lines // (3 * PIECE_ROWS) + 2
+    assert lines == 15 * PIECE_ROWS

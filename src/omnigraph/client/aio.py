@@ -12,7 +12,7 @@ from omnigraph.client import calls
 from omnigraph.client.graph import only_graph
 from omnigraph.client.nouns import only
 from omnigraph.client.read import Answer
-from omnigraph.client.records import lines_of
+from omnigraph.client.records import has_columns, lines_of
 from omnigraph.client.transport import (
     TIMEOUT,
     TRIES,
@@ -26,7 +26,9 @@ from omnigraph.client.transport import (
     unreachable,
 )
 from omnigraph.history.resolve import NO_RESOLUTION, resolution_of
+from omnigraph.model.errors import NotFound
 from omnigraph.model.names import MAIN
+from omnigraph.write.inputs import Input
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
@@ -173,10 +175,25 @@ class AsyncRemoteGraph:
         mode: str = "merge",
         branch: str | None = None,
         base: str | None = None,
+        type: str | None = None,  # noqa: A002 - the word users know
+        mapping: Mapping[str, str] | None = None,
+        format: str | None = None,  # noqa: A002
         permissive: bool = False,
     ) -> LoadResult:
-        """Load records as one commit."""
-        return await self._send(calls.load(lines_of(source), mode, branch or self.branch, base, permissive=permissive))
+        """Load records or frames as one commit; rows are sent while they are read."""
+        given = Input(source, type, dict(mapping or {}), format, not permissive)
+        target = branch or self.branch
+        schema = await self._schema_to_load(target, base) if has_columns(given) else None
+        lines = lines_of(given, schema)
+        return await self._send(calls.load(lines, mode, target, base, permissive=permissive and schema is None))
+
+    async def _schema_to_load(self, branch: str, base: str | None) -> str:
+        try:
+            return await self._send(calls.schema(branch))
+        except NotFound:
+            if base is None:
+                raise
+            return await self._send(calls.schema(base))
 
     @asynccontextmanager
     async def exported(

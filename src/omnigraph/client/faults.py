@@ -27,7 +27,7 @@ from omnigraph.model.errors import (
     Unauthenticated,
     Unavailable,
 )
-from omnigraph.model.violations import ValidationFailed
+from omnigraph.model.violations import ValidationFailed, Violation, ViolationKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -156,11 +156,21 @@ def error_of(status: int, document: Mapping[str, Any]) -> OmniGraphError:
     if isinstance(document.get("precondition_failure"), dict):
         failure = document["precondition_failure"]
         return _made(HeadMoved, text, {"expected": failure.get("expected"), "found": failure.get("actual")})
+    if isinstance(document.get("validation"), dict):
+        return _validation(text, document["validation"])
     if document.get("merge_conflicts"):
         return _conflicts(text, document["merge_conflicts"])
     if isinstance(document.get("resource_limit"), dict):
         return _made(ResourceLimit, text, {**facts, **document["resource_limit"]})
     return _made(_KINDS.get(status, Unavailable if status >= 500 else BadRequest), text, facts)
+
+
+def _validation(text: str, found: dict[str, Any]) -> OmniGraphError:
+    error = _made(ValidationFailed, text, {"total": found["total"], "counts": found["counts"]})
+    counts = {ViolationKind(name): count for name, count in found["counts"].items()}
+    violations = tuple(Violation.from_json(one) for one in found["violations"])
+    error.__dict__ |= {"violations": violations, "counts": counts, "total": found["total"]}
+    return error
 
 
 def _conflicts(text: str, found: list[dict[str, Any]]) -> OmniGraphError:

@@ -11,7 +11,7 @@ import httpx
 from omnigraph.client import calls
 from omnigraph.client.nouns import Blobs, Branches, Changes, Commits, Schema
 from omnigraph.client.read import Answer
-from omnigraph.client.records import lines_of
+from omnigraph.client.records import has_columns, lines_of
 from omnigraph.client.transport import (
     TIMEOUT,
     TRIES,
@@ -24,8 +24,9 @@ from omnigraph.client.transport import (
     request_of,
     unreachable,
 )
-from omnigraph.model.errors import BadRequest
+from omnigraph.model.errors import BadRequest, NotFound
 from omnigraph.model.names import MAIN
+from omnigraph.write.inputs import Input
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -153,16 +154,32 @@ class RemoteGraph:
         mode: str = "merge",
         branch: str | None = None,
         base: str | None = None,
+        type: str | None = None,  # noqa: A002 - the word users know
+        mapping: Mapping[str, str] | None = None,
+        format: str | None = None,  # noqa: A002
         permissive: bool = False,
         **other: object,
     ) -> LoadResult:
-        """Load records as one commit: a path, a URI, bytes, or an iterable of dicts; they are sent as they are read."""
+        """Load records or frames as one commit: whatever an embedded graph takes, but Spark's own frames.
+
+        Rows are sent while they are read. Those of frames, Parquet and CSV are typed here, by the schema of the branch.
+        """
         refused = [name for name, value in other.items() if value and name not in ("engine", "progress")]
         if refused:
-            raise BadRequest(
-                f"a load over HTTP takes records, and no {', '.join(refused)}: open the graph itself for that"
-            )
-        return self._send(calls.load(lines_of(source), mode, branch or self.branch, base, permissive=permissive))
+            raise BadRequest(f"a load over HTTP takes no {', '.join(refused)}: open the graph itself for that")
+        given = Input(source, type, dict(mapping or {}), format, not permissive)
+        target = branch or self.branch
+        schema = self._schema_to_load(target, base) if has_columns(given) else None
+        lines = lines_of(given, schema)
+        return self._send(calls.load(lines, mode, target, base, permissive=permissive and schema is None))
+
+    def _schema_to_load(self, branch: str, base: str | None) -> str:
+        try:
+            return self._send(calls.schema(branch))
+        except NotFound:
+            if base is None:
+                raise
+            return self._send(calls.schema(base))
 
     @contextmanager
     def exported(self, *, types: Iterable[str] = (), branch: str | None = None) -> Generator[Iterator[bytes]]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omnigraph.model.errors import BadRequest
 
@@ -89,6 +89,15 @@ class Violation:
             "place": self.place,
         }
         return {name: value for name, value in facts.items() if value is not None}
+
+    @classmethod
+    def from_json(cls, facts: dict[str, Any]) -> Violation:
+        """Read that form back."""
+        place = facts.get("place")
+        number = (place or "").rpartition(" ")[2]
+        known = {name: facts.get(name) for name in ("type_name", "property", "entity_id")}
+        position = int(number) if number.isdecimal() else 0
+        return cls(ViolationKind(facts["kind"]), facts["message"], **known, place=place, position=position)
 
 
 @dataclass

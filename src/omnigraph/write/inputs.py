@@ -53,10 +53,15 @@ def read_input(
     new_id = fresh_ids(ids)
     kind = kind_of(given)
     if kind == "jsonl":
-        if given.type_name is not None or given.mapping:
-            raise BadRequest("records name their types themselves: type and mapping are for frames, CSV and Parquet")
+        insist_on_records(given)
         return lambda catalog: _records(given, catalog, new_id, progress)
     return lambda catalog: _frames(given, kind, catalog, new_id, progress)
+
+
+def insist_on_records(given: Input) -> None:
+    """Refuse what only rows in columns need."""
+    if given.type_name is not None or given.mapping:
+        raise BadRequest("records name their types themselves: type and mapping are for frames, CSV and Parquet")
 
 
 def kind_of(given: Input) -> str:
@@ -137,7 +142,7 @@ def _whole(source: Iterable[tuple[int, list[bytes] | list[dict[str, object]]]]) 
 def _frames(
     given: Input, kind: str, catalog: Catalog, new_id: Callable[[], str], progress: Progress | None
 ) -> Iterator[tuple[Batches, str]]:
-    for type_name, frame, start, word in _each_frame(given, kind):
+    for type_name, frame, start, word in each_frame(given, kind):
         table, done = named_table(catalog, type_name), 0
         for batches in typed_frames(frame, table, given.mapping, kind, new_id, start, word):
             done += sum(len(rows) for rows in batches.tables.values())
@@ -163,7 +168,7 @@ def typed_frames(
         yield Batches({table_key(table): rows}, rows.violations)
 
 
-def _each_frame(given: Input, kind: str) -> Iterator[tuple[str, Iterator[pa.Table], int, str]]:
+def each_frame(given: Input, kind: str) -> Iterator[tuple[str, Iterator[pa.Table], int, str]]:
     """Type names, their frames, the positions of the first rows, and what these are counted in."""
     if kind == "frames":
         for name, frame in cast("Mapping[str, Any]", given.source).items():
