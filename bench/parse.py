@@ -48,7 +48,7 @@ def bare_edge_line(number: int) -> bytes:
 
 def main() -> None:
     catalog = compile_schema(SCHEMA)
-    new_id = fresh_ids(SystemIds())
+    new_ids = fresh_ids(SystemIds())
 
     def parse(lines: list[bytes]) -> int:
         done = 0
@@ -60,7 +60,7 @@ def main() -> None:
     def load(lines: list[bytes]) -> int:
         done = 0
         for start in range(0, len(lines), CHUNK_LINES):
-            batches = read_batches(lines[start : start + CHUNK_LINES], start + 1, catalog, new_id=new_id)
+            batches = read_batches(lines[start : start + CHUNK_LINES], start + 1, catalog, new_ids=new_ids)
             batches.violations.raise_if_any()
             done += sum(map(len, batches.tables.values()))
         return done

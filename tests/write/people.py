@@ -1,6 +1,9 @@
 """A small schema, and short ways to put lines through it."""
 
+from collections.abc import Callable
 from itertools import count
+
+import pyarrow as pa
 
 from omnigraph.model.violations import Violations
 from omnigraph.schema import compile_schema
@@ -45,9 +48,13 @@ def wrong(text: str | bytes, *, strict: bool = True) -> list[str]:
     return faults(parse(text, strict=strict).violations)
 
 
+def counted_ids() -> Callable[[int], pa.StringArray]:
+    """Ids that say how many were made before them."""
+    numbers = count(1)
+    return lambda wanted: pa.array([f"new-{next(numbers)}" for _ in range(wanted)], pa.string())
+
+
 def rows(text: str | bytes, *, strict: bool = True) -> dict[str, RowBatch]:
     """Give the rows of every table; new ids are new-1, new-2 and so on."""
     data = text.encode() if isinstance(text, str) else text
-    numbers = count(1)
-    batches = read_batches(data.split(b"\n"), 1, CATALOG, new_id=lambda: f"new-{next(numbers)}", strict=strict)
-    return batches.tables
+    return read_batches(data.split(b"\n"), 1, CATALOG, new_ids=counted_ids(), strict=strict).tables

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from omnigraph.write.rows import RowBatch
 from omnigraph.write.tabular import Dialect, read_csv, read_parquet
 from omnigraph.write.texts import read_texts
 
-from .people import KNOWS, NOTE, PERSON, faults
+from .people import KNOWS, NOTE, PERSON, counted_ids, faults
 
 S = ScalarType
 MS = 1_577_836_800_000
@@ -47,9 +46,8 @@ node All {
 
 
 def load(table: Any, frame: Any, mapping: dict[str, str] | None = None, **options: Any) -> RowBatch:
-    numbers = count(1)
     (batch,) = frame_batches(frame)
-    return frame_rows(table, batch, mapping, new_id=lambda: f"new-{next(numbers)}", **options)
+    return frame_rows(table, batch, mapping, new_ids=counted_ids(), **options)
 
 
 def cast(

@@ -5,6 +5,7 @@ import pickle
 from datetime import date
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from omnigraph.schema.keys import canonical_id
 from omnigraph.write.batches import SLICE_LINES, read_batches
 from omnigraph.write.ids import fresh_ids
 
-from .people import CATALOG, DAY, KNOWS, PERSON, SPOT, faults, rows
+from .people import CATALOG, DAY, KNOWS, PERSON, SPOT, counted_ids, faults, rows
 
 
 def person(data: str) -> str:
@@ -143,12 +144,18 @@ def test_ids_are_strings() -> None:
 
 
 def test_fresh_ids_are_ulids_in_order() -> None:
-    new_id = fresh_ids(SystemIds())
-    made = [new_id() for _ in range(3000)]
+    new_ids = fresh_ids(SystemIds())
+    made = [text for count in (1, 2000, 0, 999) for text in new_ids(count).to_pylist()]
     assert made == sorted(set(made))
     assert {len(text) for text in made} == {26}
-    assert new_id()[:10] == made[0][:10]
-    assert fresh_ids(SystemIds())()[10:22] != made[0][10:22]
+    assert new_ids(1)[0].as_py()[:10] == made[0][:10]
+    assert fresh_ids(SystemIds())(1)[0].as_py()[10:22] != made[0][10:22]
+
+
+def test_ids_go_on_after_a_million() -> None:
+    many = fresh_ids(SystemIds())(2**20 + 2)
+    assert pc.count_distinct(many).as_py() == len(many)
+    assert many.null_count == 0
 
 
 # -- batches -------------------------------------------------------------------------------------------
@@ -158,7 +165,7 @@ def test_slices_are_put_together() -> None:
     lines = [f'{{"type":"Person","data":{{"name":"p{n}","age":{n}}}}}'.encode() for n in range(SLICE_LINES * 2 + 5)]
     lines[SLICE_LINES + 1] = b'{"type":"Person","data":{"name":"x","age":"bad"}}'
     lines[SLICE_LINES + 2] = b"nonsense"
-    batches = read_batches(lines, 11, CATALOG, new_id=lambda: "")
+    batches = read_batches(lines, 11, CATALOG, new_ids=counted_ids())
     batch = batches.tables["node:Person"]
     assert len(batch) == len(lines) - 1
     assert batch.positions[-1] == len(lines) + 10
@@ -178,7 +185,7 @@ def test_python_values_and_records() -> None:
         {"type": "Person", "data": {"name": "Ada", "photo": b"raw", "born": date(1815, 12, 10), "tags": ("a", "b")}},
         {"edge": "Knows", "from": "Ada", "to": "Ada\ud800"},
     ]
-    batches = read_batches(records, 1, CATALOG, new_id=lambda: "new", word="record")
+    batches = read_batches(records, 1, CATALOG, new_ids=counted_ids(), word="record")
     row = batches.tables["node:Person"].table.to_pylist()[0]
     assert (row["photo"], row["born"], row["tags"]) == (b"raw", date(1815, 12, 10), ["a", "b"])
     assert faults(batches.violations) == ["record 2: dst: half of a surrogate pair is no text"]
@@ -209,7 +216,7 @@ def test_python_values_and_records() -> None:
     )
 )
 def test_no_records_crash(strict: bool, records: list[dict[str, object]]) -> None:
-    batches = read_batches(records, 1, CATALOG, new_id=lambda: "new", strict=strict)
+    batches = read_batches(records, 1, CATALOG, new_ids=counted_ids(), strict=strict)
     for batch in batches.tables.values():
         batch.table.validate(full=True)
         assert batch.table.column("id").null_count == 0

@@ -43,7 +43,7 @@ def test_paths(file: Path) -> None:
         assert lines_of(source) == LINES
     opened = open_lines(file)
     assert (opened.size, opened.word, opened.name) == (len(TEXT), "line", str(file))
-    assert list(opened) == [(1, LINES[:3]), (4, LINES[3:])]
+    assert [(number, list(chunk)) for number, chunk in opened] == [(1, LINES[:3]), (4, LINES[3:])]
     assert opened.consumed() == len(TEXT)
 
 
@@ -69,7 +69,7 @@ def test_compressed(suffix: str, tmp_path: Path) -> None:
     path.write_bytes(packed)
     source = open_lines(path)
     assert source.size == len(packed)
-    assert list(source) == [(1, LINES[:3]), (4, LINES[3:])]
+    assert [(number, list(chunk)) for number, chunk in source] == [(1, LINES[:3]), (4, LINES[3:])]
     assert source.consumed() == len(packed)
     assert lines_of(packed) == LINES
 

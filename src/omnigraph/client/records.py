@@ -54,10 +54,10 @@ def _as_they_are(source: Source) -> Iterator[bytes]:
 
 def _frame_lines(given: Input, catalog: Catalog) -> Iterator[bytes]:
     """Rows are typed here, as a load in process types them; what is wrong with them is not sent."""
-    kind, new_id, wrong = kind_of(given), fresh_ids(SystemIds()), Violations()
+    kind, new_ids, wrong = kind_of(given), fresh_ids(SystemIds()), Violations()
     for type_name, frame, start, word in each_frame(given, kind):
         table = named_table(catalog, type_name)
-        for batches in typed_frames(frame, table, given.mapping, kind, new_id, start, word):
+        for batches in typed_frames(frame, table, given.mapping, kind, new_ids, start, word):
             wrong.merge(batches.violations)
             if not wrong.total:
                 for rows in batches.tables.values():

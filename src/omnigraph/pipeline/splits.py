@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from omnigraph.write.inputs import Input
+    from omnigraph.write.lines import Lines
 
 SPLIT_BYTES_MIN = 4 << 20
 SPLIT_BYTES_MAX = 128 << 20
@@ -128,7 +129,7 @@ def _row_groups(uri: str, wanted: int) -> list[tuple[int, ...] | None]:
 # -- reading a range of lines ------------------------------------------------------------------------------
 
 
-def lines_of(split: Split, options: dict[str, str] | None = None) -> Iterator[tuple[int, list[bytes]]]:
+def lines_of(split: Split, options: dict[str, str] | None = None) -> Iterator[tuple[int, Lines]]:
     """Whole lines that start within a split's bytes, in chunks, with the number of the first one.
 
     Numbers count within the split. They start with 2 unless the split starts with its file: only there a line 1 is.
@@ -147,7 +148,7 @@ def lines_of(split: Split, options: dict[str, str] | None = None) -> Iterator[tu
     yield from _numbered(split, lambda start, end: fetch_range(split.uri, start, end, options))
 
 
-def _numbered(split: Split, part: Callable[[int, int], bytes]) -> Iterator[tuple[int, list[bytes]]]:
+def _numbered(split: Split, part: Callable[[int, int], bytes]) -> Iterator[tuple[int, Lines]]:
     blocks = _blocks(split, part)
     for first, lines in split_lines(lambda _: next(blocks, b"")):
         yield first + (split.start > 0), lines

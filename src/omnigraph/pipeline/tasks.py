@@ -30,7 +30,7 @@ from omnigraph.write.rules import check_values
 from omnigraph.write.sources import open_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from omnigraph.model.clock import Ids
     from omnigraph.pipeline.splits import Split
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from omnigraph.storage.address import Address
     from omnigraph.storage.staged import TableRef
     from omnigraph.write.batches import Batches
+    from omnigraph.write.ids import NewIds
     from omnigraph.write.rows import RowBatch
 
 FRAGMENT_BYTES = 128 << 20
@@ -69,7 +70,7 @@ def run_split(plan: TaskPlan, index: int) -> TaskReport:
     split, counted = plan.splits[index], _Counted()
     with keeping_all(plan.skip):
         writer = SplitWriter(plan, index)
-        for batches in _read(plan, split, writer.new_id, counted):
+        for batches in _read(plan, split, writer.new_ids, counted):
             writer.add(batches, split.word)
         return writer.finish(counted.numbers)
 
@@ -81,7 +82,7 @@ def run_frames(plan: TaskPlan, index: int, batches: Iterable[pa.RecordBatch]) ->
     with keeping_all(plan.skip):
         writer = SplitWriter(plan, index)
         frames = counted.frames(pa.Table.from_batches([batch]) for batch in batches)
-        for typed in typed_frames(frames, table, plan.mapping, "frame", writer.new_id):
+        for typed in typed_frames(frames, table, plan.mapping, "frame", writer.new_ids):
             writer.add(typed, "row")
         return writer.finish(counted.numbers)
 
@@ -103,19 +104,19 @@ class _Counted:
             yield frame
 
 
-def _read(plan: TaskPlan, split: Split, new_id: Callable[[], str], counted: _Counted) -> Iterator[Batches]:
+def _read(plan: TaskPlan, split: Split, new_ids: NewIds, counted: _Counted) -> Iterator[Batches]:
     if plan.kind != "jsonl":
         assert plan.type_name is not None
         table = named_table(plan.catalog, plan.type_name)
         frames = counted.frames(_frames(plan, split))
-        yield from typed_frames(frames, table, plan.mapping, plan.kind, new_id, word=split.word)
+        yield from typed_frames(frames, table, plan.mapping, plan.kind, new_ids, word=split.word)
     elif split.end is not None:
         for first, lines in counted.lines(lines_of(split, plan.options)):
-            yield read_batches(lines, first, plan.catalog, new_id=new_id, word=split.word)
+            yield read_batches(lines, first, plan.catalog, new_ids=new_ids, word=split.word)
     else:
         source = open_lines(split.uri, plan.options)
         counting = replace(source, chunks=counted.lines(source.chunks), word=split.word)
-        for batches, _ in read_records(counting, plan.strict, plan.catalog, new_id):
+        for batches, _ in read_records(counting, plan.strict, plan.catalog, new_ids):
             yield batches
 
 
@@ -144,7 +145,7 @@ class SplitWriter:
         self._bytes: dict[str, int] = {}
         self._tables: dict[str, _Written] = {}
         self._copied_bytes = 0
-        self.new_id = fresh_ids(_ids())
+        self.new_ids = fresh_ids(_ids())
 
     def add(self, batches: Batches, word: str) -> None:
         """Take in what became of a chunk."""

@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING
 
 from omnigraph.model.violations import Violations
 from omnigraph.schema.arrow import table_key
+from omnigraph.write.identity import Cells
+from omnigraph.write.json_columns import read_columns
+from omnigraph.write.lines import Lines
 from omnigraph.write.pause import collector_paused
 from omnigraph.write.records import parse_lines, parse_records
-from omnigraph.write.rows import RowBatch, build_rows, concat_rows
+from omnigraph.write.report import Report
+from omnigraph.write.rows import RowBatch, assemble, build_rows, concat_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from omnigraph.schema.catalog import Catalog, EdgeType, NodeType
-    from omnigraph.write.records import Parsed
+    from omnigraph.schema.catalog import Catalog
+    from omnigraph.write.ids import NewIds
+    from omnigraph.write.json_columns import TypedColumns
 
 # Records are large while they are Python's objects: few at a time stay in the processor's cache.
 SLICE_LINES = 4096
@@ -34,38 +39,67 @@ def read_batches(
     first: int,
     catalog: Catalog,
     *,
-    new_id: Callable[[], str],
+    new_ids: NewIds,
     strict: bool = True,
     word: str = "line",
 ) -> Batches:
     """Type a chunk: whole lines of NDJSON, or records. Permissive lines: the chunk is the whole text."""
-    tables = {table_key(table): table for table in (*catalog.nodes, *catalog.edges)}
+    reader = _Reader(catalog, new_ids, strict, word)
     built: dict[str, list[RowBatch]] = {}
     violations = Violations()
-    for parsed in _parsed(chunk, first, catalog, strict, word):
-        violations.merge(parsed.violations)
-        for key, batch in _built(parsed, tables, new_id, strict, word):
-            violations.merge(batch.violations)
-            built.setdefault(key, []).append(batch)
+    for key, batch in reader.read(chunk, first, violations):
+        violations.merge(batch.violations)
+        built.setdefault(key, []).append(batch)
     return Batches({key: concat_rows(batches) for key, batches in built.items()}, violations)
 
 
-def _parsed(
-    chunk: Sequence[bytes] | Sequence[dict[str, object]], first: int, catalog: Catalog, strict: bool, word: str
-) -> Iterator[Parsed]:
-    if chunk and isinstance(chunk[0], bytes) and not strict:
-        yield parse_lines(chunk, first, catalog, strict=False, word=word)  # type: ignore[arg-type]
-        return
-    parse = parse_lines if chunk and isinstance(chunk[0], bytes) else parse_records
-    for start in range(0, len(chunk), SLICE_LINES):
-        yield parse(chunk[start : start + SLICE_LINES], first + start, catalog, strict=strict, word=word)  # type: ignore[arg-type]
+@dataclass(frozen=True)
+class _Reader:
+    """Reads lines together where they are as they should be, and one by one where they are not."""
 
+    catalog: Catalog
+    new_ids: NewIds
+    strict: bool
+    word: str
 
-def _built(
-    parsed: Parsed, tables: dict[str, NodeType | EdgeType], new_id: Callable[[], str], strict: bool, word: str
-) -> Iterator[tuple[str, RowBatch]]:
-    for key in list(parsed.tables):
-        with collector_paused():
-            # Taken out, so that the records are freed while they are still in the cache.
-            batch = build_rows(tables[key], parsed.tables.pop(key), new_id=new_id, strict=strict, word=word)
-        yield key, batch
+    def read(
+        self, chunk: Sequence[bytes] | Sequence[dict[str, object]], first: int, violations: Violations
+    ) -> Iterator[tuple[str, RowBatch]]:
+        """Batches by table key; `violations` get those of records that are in none."""
+        if not chunk:
+            return
+        if isinstance(chunk[0], bytes) and not self.strict:
+            yield from self._one_by_one(chunk, first, violations)
+            return
+        together = self._together(chunk, first)
+        if together is not None:
+            yield from together
+            return
+        for start in range(0, len(chunk), SLICE_LINES):
+            part = chunk[start : start + SLICE_LINES]
+            together = self._together(part, first + start) if len(part) < len(chunk) else None
+            yield from self._one_by_one(part, first + start, violations) if together is None else together
+
+    def _together(
+        self, chunk: Sequence[bytes] | Sequence[dict[str, object]], first: int
+    ) -> list[tuple[str, RowBatch]] | None:
+        found = read_columns(chunk, self.catalog) if isinstance(chunk, Lines) else None
+        return None if found is None else [(table_key(each.table), self._rows(each, first)) for each in found]
+
+    def _rows(self, found: TypedColumns, first: int) -> RowBatch:
+        cells = Cells(found.table, first + found.numbers, Report(self.word))
+        return assemble(cells, {**found.columns}, found.ids, self.new_ids)
+
+    def _one_by_one(
+        self, chunk: Sequence[bytes] | Sequence[dict[str, object]], first: int, violations: Violations
+    ) -> Iterator[tuple[str, RowBatch]]:
+        parse = parse_lines if isinstance(chunk[0], bytes) else parse_records
+        parsed = parse(chunk, first, self.catalog, strict=self.strict, word=self.word)  # type: ignore[arg-type]
+        violations.merge(parsed.violations)
+        tables = {table_key(table): table for table in (*self.catalog.nodes, *self.catalog.edges)}
+        for key in list(parsed.tables):
+            with collector_paused():
+                # Taken out, so that the records are freed while they are still in the cache.
+                records = parsed.tables.pop(key)
+                batch = build_rows(tables[key], records, new_ids=self.new_ids, strict=self.strict, word=self.word)
+            yield key, batch

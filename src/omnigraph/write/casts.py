@@ -16,7 +16,7 @@ from omnigraph.write.blobs import BlobColumns, build_blob
 from omnigraph.write.columns import build_column
 from omnigraph.write.compute import pc
 from omnigraph.write.lists import Lists, lists_of, vectors_of
-from omnigraph.write.scalars import Column
+from omnigraph.write.scalars import Column, days_of_texts, times_of_texts
 from omnigraph.write.values import DAY_BOUNDS, MS_BOUNDS
 
 if TYPE_CHECKING:
@@ -104,10 +104,14 @@ def _floats(array: pa.Array, wanted: pa.DataType) -> pa.Array | None:
 
 
 def _days(array: pa.Array, wanted: pa.DataType) -> pa.Array | None:
+    if array.type == pa.string():
+        return days_of_texts(array)
     return array.cast(pa.int32()).cast(wanted) if _within(array, DAY_BOUNDS) else None
 
 
 def _times(array: pa.Array, wanted: pa.DataType) -> pa.Array | None:
+    if array.type == pa.string():
+        return times_of_texts(array)
     return array.cast(pa.int64()).cast(wanted) if _within(array, MS_BOUNDS) else None
 
 

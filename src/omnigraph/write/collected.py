@@ -120,7 +120,7 @@ def distinct_rows(
 
     It is one for a key, and when appending; else the last row stays.
     """
-    if len(pc.unique(delta.ids)) == len(delta.ids):
+    if delta.mode is RowMode.FRESH or len(pc.unique(delta.ids)) == len(delta.ids):
         return None
     last: dict[str, int] = {}
     first: dict[str, int] = {}

@@ -22,9 +22,10 @@ from omnigraph.write.scalars import build_scalars
 from omnigraph.write.texts import read_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from omnigraph.schema.catalog import Property
+    from omnigraph.write.ids import NewIds
 
 BATCH_ROWS = 65_536
 
@@ -74,7 +75,7 @@ def frame_rows(
     frame: pa.Table | pa.RecordBatch,
     mapping: Mapping[str, str] | None = None,
     *,
-    new_id: Callable[[], str],
+    new_ids: NewIds,
     first_row: int = 1,
     text: bool = False,
     word: str = "row",
@@ -93,7 +94,7 @@ def frame_rows(
         each.name: _column(each, given.get(each.name), count, text) for each in table.properties
     }
     columns |= {end: Column(ids[end]) for end in table.fields[1:]}
-    return assemble(cells, columns, ids.get("id"), new_id)
+    return assemble(cells, columns, ids.get("id"), new_ids)
 
 
 def _column(declared: Property, column: Any, count: int, text: bool) -> Column | BlobColumns:

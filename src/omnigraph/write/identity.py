@@ -14,8 +14,7 @@ from omnigraph.schema.keys import canonical_id, derive_ids
 from omnigraph.write.compute import pc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from omnigraph.write.ids import NewIds
     from omnigraph.write.report import Report
 
 
@@ -47,28 +46,27 @@ class Identified:
     remap: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def identify(cells: Cells, supplied: pa.Array | None, new_id: Callable[[], str], *, strict: bool) -> Identified:
+def identify(cells: Cells, supplied: pa.Array | None, new_ids: NewIds, *, strict: bool) -> Identified:
     """Work out the id of every row. A row without one is reported, and gets a new one so that work goes on."""
     count = len(cells.positions)
     node = cells.table
     if isinstance(node, EdgeType) or not node.key:
-        return _as_supplied(supplied, count, new_id)
+        return _as_supplied(supplied, count, new_ids)
     derived = _derive(cells, node)
     remap = {} if supplied is None else _compare(cells, node, supplied, derived, strict=strict)
     if not derived.null_count:
         return Identified(derived, pa.array(np.ones(count, np.bool_)), remap)
     # Edges of the same input point to the supplied id: with it they are not reported as well.
     known = derived if supplied is None else pc.coalesce(derived, supplied)
-    return Identified(_as_supplied(known, count, new_id).ids, derived.is_valid(), remap)
+    return Identified(_as_supplied(known, count, new_ids).ids, derived.is_valid(), remap)
 
 
-def _as_supplied(supplied: pa.Array | None, count: int, new_id: Callable[[], str]) -> Identified:
+def _as_supplied(supplied: pa.Array | None, count: int, new_ids: NewIds) -> Identified:
     if supplied is None:
-        return Identified(pa.array([new_id() for _ in range(count)], pa.string()), pa.array(np.zeros(count, np.bool_)))
+        return Identified(new_ids(count), pa.array(np.zeros(count, np.bool_)))
     given = supplied.is_valid()
     if supplied.null_count:
-        texts = [new_id() if text is None else text for text in supplied.to_pylist()]
-        supplied = pa.array(texts, pa.string())
+        supplied = pc.replace_with_mask(supplied, pc.is_null(supplied), new_ids(supplied.null_count))
     return Identified(supplied, given)
 
 

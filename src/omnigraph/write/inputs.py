@@ -19,12 +19,13 @@ from omnigraph.write.sources import open_lines
 from omnigraph.write.tabular import Dialect, read_csv, read_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
     from omnigraph.model.clock import Ids
     from omnigraph.schema import Catalog, EdgeType, NodeType
+    from omnigraph.write.ids import NewIds
     from omnigraph.write.progress import Progress
     from omnigraph.write.sources import Source
 
@@ -50,12 +51,12 @@ def read_input(
     given: Input, ids: Ids, progress: Progress | None = None
 ) -> Callable[[Catalog], Iterable[tuple[Batches, str]]]:
     """A reader for what is given: it types the rows for a schema, chunk by chunk."""
-    new_id = fresh_ids(ids)
+    new_ids = fresh_ids(ids)
     kind = kind_of(given)
     if kind == "jsonl":
         insist_on_records(given)
-        return lambda catalog: _records(given, catalog, new_id, progress)
-    return lambda catalog: _frames(given, kind, catalog, new_id, progress)
+        return lambda catalog: _records(given, catalog, new_ids, progress)
+    return lambda catalog: _frames(given, kind, catalog, new_ids, progress)
 
 
 def insist_on_records(given: Input) -> None:
@@ -98,40 +99,40 @@ def _by_name(source: object) -> str:
 
 
 def _records(
-    given: Input, catalog: Catalog, new_id: Callable[[], str], progress: Progress | None
+    given: Input, catalog: Catalog, new_ids: NewIds, progress: Progress | None
 ) -> Iterator[tuple[Batches, str]]:
     files = data_files(given.source, given.options)
     if files is None:
-        yield from read_records(open_lines(given.source, given.options), given.strict, catalog, new_id, progress)
+        yield from read_records(open_lines(given.source, given.options), given.strict, catalog, new_ids, progress)
         return
     for index, file in enumerate(files):
         source = open_lines(file.uri, given.options)
         named = replace(source, word=file.word(source.word))
         start = first_of_file(index)
-        yield from read_records(named, given.strict, catalog, new_id, progress, start)
+        yield from read_records(named, given.strict, catalog, new_ids, progress, start)
 
 
 def read_records(
     source: Source,
     strict: bool,
     catalog: Catalog,
-    new_id: Callable[[], str],
+    new_ids: NewIds,
     progress: Progress | None = None,
     start: int = 1,
 ) -> Iterator[tuple[Batches, str]]:
     """Type the records of one source, chunk by chunk; `start` is the position of its first line."""
     chunks = iter(source) if strict or source.word == "record" else _whole(source)
     for first, chunk in chunks:
-        lines = cast("list[bytes]", chunk)
-        batches = read_batches(lines, first + start - 1, catalog, new_id=new_id, strict=strict, word=source.word)
+        lines = cast("Sequence[bytes]", chunk)
+        batches = read_batches(lines, first + start - 1, catalog, new_ids=new_ids, strict=strict, word=source.word)
         if progress is not None:
             progress("reading", source.consumed(), source.size)
         yield batches, source.word
 
 
-def _whole(source: Iterable[tuple[int, list[bytes] | list[dict[str, object]]]]) -> Iterator[tuple[int, list[bytes]]]:
+def _whole(source: Source) -> Iterator[tuple[int, list[bytes]]]:
     """Values may span lines, and so chunks: everything is one chunk."""
-    lines = [line for _, chunk in source for line in cast("list[bytes]", chunk)]
+    lines = [line for _, chunk in source for line in cast("Sequence[bytes]", chunk)]
     if lines:
         yield 1, lines
 
@@ -140,11 +141,11 @@ def _whole(source: Iterable[tuple[int, list[bytes] | list[dict[str, object]]]]) 
 
 
 def _frames(
-    given: Input, kind: str, catalog: Catalog, new_id: Callable[[], str], progress: Progress | None
+    given: Input, kind: str, catalog: Catalog, new_ids: NewIds, progress: Progress | None
 ) -> Iterator[tuple[Batches, str]]:
     for type_name, frame, start, word in each_frame(given, kind):
         table, done = named_table(catalog, type_name), 0
-        for batches in typed_frames(frame, table, given.mapping, kind, new_id, start, word):
+        for batches in typed_frames(frame, table, given.mapping, kind, new_ids, start, word):
             done += sum(len(rows) for rows in batches.tables.values())
             if progress is not None:
                 progress(f"reading {type_name}", done, None)
@@ -156,14 +157,14 @@ def typed_frames(
     table: NodeType | EdgeType,
     mapping: Mapping[str, str],
     kind: str,
-    new_id: Callable[[], str],
+    new_ids: NewIds,
     start: int = 1,
     word: str = "row",
 ) -> Iterator[Batches]:
     """Type the rows of one frame, batch by batch; `start` is the position of its first row."""
     for batch in frame:
         is_text = kind in ("csv", "tsv")
-        rows = frame_rows(table, batch, mapping, new_id=new_id, first_row=start, text=is_text, word=word)
+        rows = frame_rows(table, batch, mapping, new_ids=new_ids, first_row=start, text=is_text, word=word)
         start += batch.num_rows
         yield Batches({table_key(table): rows}, rows.violations)
 

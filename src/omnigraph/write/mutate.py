@@ -63,7 +63,7 @@ def mutate(
     """Run a query that writes: one commit, or none if nothing changes."""
     runtime = repository.parts.runtime
     now = datetime.fromtimestamp(runtime.clock.now_us() // 1000 / 1000, tz=UTC)
-    new_id = fresh_ids(runtime.ids)
+    new_ids = fresh_ids(runtime.ids)
     attempts = _Attempts()
 
     def checked(schema_hash: str) -> tuple[Catalog, CheckedMutation]:
@@ -77,7 +77,7 @@ def mutate(
         catalog, query = checked(txn.base.schema_hash)
         permit([f"{'edge' if use.is_edge else 'node'}:{use.type_name}" for use in query.writes])
         attempts.name = query.name
-        mutation = Mutation(catalog, txn, Given(decode_params(query, params), now, new_id))
+        mutation = Mutation(catalog, txn, Given(decode_params(query, params), now, new_ids))
         mutation.run(query.statements)
         _insist_on_same(attempts.planned, mutation)
         attempts.last = mutation

@@ -22,13 +22,14 @@ from omnigraph.write.rows import build_rows
 from omnigraph.write.rules import check_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from omnigraph.manifest import WriteTxn
     from omnigraph.query.params import Value
     from omnigraph.schema import Catalog
     from omnigraph.write.delta import TableDelta
+    from omnigraph.write.ids import NewIds
 
 Table = NodeType | EdgeType
 
@@ -39,7 +40,7 @@ class Given:
 
     params: Mapping[str, Value]
     now: datetime
-    new_id: Callable[[], str]
+    new_ids: NewIds
 
 
 class Mutation:
@@ -82,7 +83,7 @@ class Mutation:
         data = {one.property: self._value(one.value) for one in statement.assignments}
         ends = ([self._text(statement.source)], [self._text(statement.target)]) if is_edge else ([], [])
         records = Records([data], np.array([number], np.int64), *ends)
-        batch = build_rows(table, records, new_id=self._given.new_id, word=WORD)
+        batch = build_rows(table, records, new_ids=self._given.new_ids, word=WORD)
         self.violations.merge(batch.violations)
         pending = self._of(table)
         for name in batch.bad_cells:

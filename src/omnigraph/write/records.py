@@ -59,7 +59,7 @@ def parse_lines(
 
 
 def _lines(chunk: bytes | Sequence[bytes], first_line: int) -> Sequence[bytes]:
-    lines = chunk.split(b"\n") if isinstance(chunk, bytes) else chunk
+    lines = chunk.split(b"\n") if isinstance(chunk, bytes) else list(chunk)
     if number_of(first_line) == 1 and lines and lines[0].startswith(BOM):
         return [lines[0].removeprefix(BOM), *lines[1:]]
     return lines

@@ -19,10 +19,11 @@ from omnigraph.write.report import Report
 from omnigraph.write.scalars import build_scalars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from omnigraph.schema.catalog import EdgeType, NodeType, Property
     from omnigraph.write.grouping import Records
+    from omnigraph.write.ids import NewIds
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def build_rows(
     table: NodeType | EdgeType,
     records: Records,
     *,
-    new_id: Callable[[], str],
+    new_ids: NewIds,
     strict: bool = True,
     word: str = "line",
 ) -> RowBatch:
@@ -59,14 +60,14 @@ def build_rows(
     for name, values in ends.items():
         columns[name] = build_scalars(values, ScalarType.STRING)
     supplied = _supplied_ids(cells, records.data, strict)
-    return assemble(cells, columns, supplied, new_id, strict=strict)
+    return assemble(cells, columns, supplied, new_ids, strict=strict)
 
 
 def assemble(
     cells: Cells,
     columns: dict[str, Column | BlobColumns],
     supplied: pa.Array | None,
-    new_id: Callable[[], str],
+    new_ids: NewIds,
     *,
     strict: bool = True,
 ) -> RowBatch:
@@ -80,7 +81,7 @@ def assemble(
             _add_blob(cells, name, column, schema)
     for end in cells.table.fields[1:]:
         cells.columns[end] = cells.columns[end].fill_null("")  # reported; a null would break what comes next
-    identified = identify(cells, supplied, new_id, strict=strict)
+    identified = identify(cells, supplied, new_ids, strict=strict)
     cells.columns["id"] = identified.ids
     rows = pa.Table.from_arrays([cells.columns[name] for name in schema.names], schema=schema)
     return RowBatch(rows, cells.positions, identified.given, cells.report.violations, cells.bad, identified.remap)

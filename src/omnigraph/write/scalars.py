@@ -78,8 +78,7 @@ def _floats(values: Sequence[object], scalar: ScalarType) -> pa.Array | None:
 
 def _days(values: Sequence[object], kinds: set[type]) -> pa.Array | None:
     if kinds == {str}:
-        texts = pa.array(values, pa.string())
-        return pc.cast(texts, pa.date32()) if _match(texts, _CANONICAL_DATE) else None
+        return days_of_texts(pa.array(values, pa.string()))
     if kinds == {int}:
         counts = pa.array(values, pa.int32())
         return counts.cast(pa.date32()) if _between(counts, DAY_BOUNDS) else None
@@ -89,14 +88,24 @@ def _days(values: Sequence[object], kinds: set[type]) -> pa.Array | None:
 def _times(values: Sequence[object], kinds: set[type]) -> pa.Array | None:
     stored = _stored(ScalarType.DATE_TIME)
     if kinds == {str}:
-        texts = pa.array(values, pa.string())
-        if _match(texts, _CANONICAL_UTC):
-            return pc.cast(texts, stored)
-        return pc.cast(texts, pa.timestamp("ms")).cast(stored) if _match(texts, _CANONICAL_NAIVE) else None
+        return times_of_texts(pa.array(values, pa.string()))
     if kinds == {int}:
         counts = pa.array(values, pa.int64())
         return counts.cast(stored) if _between(counts, MS_BOUNDS) else None
     return None
+
+
+def days_of_texts(texts: pa.Array) -> pa.Array | None:
+    """Read days all at once; None if one of them is not written as most are. Raises Arrow's errors as well."""
+    return pc.cast(texts, pa.date32()) if _match(texts, _CANONICAL_DATE) else None
+
+
+def times_of_texts(texts: pa.Array) -> pa.Array | None:
+    """Read times all at once; None if one of them is not written as most are. Raises Arrow's errors as well."""
+    stored = _stored(ScalarType.DATE_TIME)
+    if _match(texts, _CANONICAL_UTC):
+        return pc.cast(texts, stored)
+    return pc.cast(texts, pa.timestamp("ms")).cast(stored) if _match(texts, _CANONICAL_NAIVE) else None
 
 
 def _match(texts: pa.Array, pattern: str) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, cast
 
 from omnigraph.model.errors import BadRequest, ResourceLimit
+from omnigraph.write.lines import Lines
 from omnigraph.write.streams import open_stream
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ CHUNK_BYTES = 8 << 20
 CHUNK_RECORDS = 4096
 LINE_BYTES_MAX = 32 << 20
 
-Chunk = tuple[int, "list[bytes] | list[dict[str, Any]]"]
+Chunk = tuple[int, "Sequence[bytes] | list[dict[str, Any]]"]
 
 
 @dataclass(frozen=True)
@@ -76,28 +77,28 @@ def _is_iterable(source: object) -> bool:
 
 def split_lines(
     read: Callable[[int], bytes], chunk_bytes: int = CHUNK_BYTES, line_bytes_max: int = LINE_BYTES_MAX
-) -> Iterator[tuple[int, list[bytes]]]:
-    """Cut bytes into chunks of whole lines, without their ends."""
+) -> Iterator[tuple[int, Lines]]:
+    """Cut bytes into chunks of whole lines."""
     number, rest, rest_bytes = 1, list[bytes](), 0
     while block := read(chunk_bytes):
-        cut = block.rfind(b"\n")
-        if cut < 0:
+        end = block.rfind(b"\n") + 1
+        if not end:
             rest.append(block)
             rest_bytes += len(block)
             _check_length(rest_bytes, line_bytes_max)
             continue
-        lines = b"".join((*rest, block[:cut])).split(b"\n")
         _check_length(rest_bytes + block.find(b"\n"), line_bytes_max)
+        lines = Lines(b"".join((*rest, block[:end])))
         if chunk_bytes > line_bytes_max:
-            _check_length(max(map(len, lines)), line_bytes_max)
+            _check_length(lines.longest, line_bytes_max)
         yield number, lines
         number += len(lines)
-        rest = [block[cut + 1 :]]
+        rest = [block[end:]]
         rest_bytes = len(rest[0])
     last = b"".join(rest)
     _check_length(len(last), line_bytes_max)
     if last:
-        yield number, [last]
+        yield number, Lines(last + b"\n")
 
 
 def _check_length(size: int, limit: int) -> None:
