@@ -4,8 +4,10 @@ import signal
 import threading
 import time
 
+import pytest
+
 import omnigraph as og
-from omnigraph.model.errors import OmniGraphError
+from omnigraph.model.errors import Fenced, OmniGraphError
 from tests.server.process import SCHEMA, ServerProcess
 
 INSERT = "query add($name: String) { insert Person { name: $name } }"
@@ -93,6 +95,28 @@ def test_two_servers_write_one_graph(tmp_path):
             with og.connect(url, graph="g") as graph:
                 assert len(graph.query(NAMES)) == 24
                 assert len(graph.commits.list()) == 25
+
+
+def test_a_fence_shuts_a_server_out_until_it_is_restarted(tmp_path):
+    """Opening again by itself would make the fence of an operator worth nothing; reads do no harm."""
+    own = og.init(tmp_path / "g.omni", schema=SCHEMA)
+    started = ("--graph", "g=g.omni", "--unauthenticated")
+    with ServerProcess(*started, folder=tmp_path) as server:
+        client = server.client()
+        client.post("/mutate", {"query": INSERT, "params": {"name": "before"}})
+        own.repository.raise_epoch()
+        for _ in range(2):
+            refused = client.post("/mutate", {"query": INSERT, "params": {"name": "shut out"}}, 503)
+            assert refused["fence"] == {"opened_at": 0, "current": 1}
+            assert "restarted" in refused["error"]
+        with og.connect(server.url, graph="g") as graph:
+            with pytest.raises(Fenced):
+                graph.load([{"type": "Person", "data": {"name": "shut out"}}])
+            assert graph.query(NAMES).rows == [{"p.name": "before"}]
+        assert b'kind="Fenced"' in client.flat("GET", "/metrics").content
+    with ServerProcess(*started, folder=tmp_path) as server:
+        server.client().post("/mutate", {"query": INSERT, "params": {"name": "after"}})
+    assert names_of(tmp_path / "g.omni") == {"before", "after"}
 
 
 def test_writers_at_once_share_what_a_commit_costs(tmp_path, figure):

@@ -57,6 +57,14 @@ _HIDDEN = {
     500: "something went wrong on the server; its log says what, under the request id of this answer",
     503: "the storage of this graph does not answer at the moment; retry",
 }
+_FENCED = (
+    "an operator has shut out everybody who opened this graph for writing before, this server too: it answers reads, "
+    "and writes again when it has been restarted"
+)
+
+
+def _fence(error: Fenced) -> dict[str, Any]:
+    return {name: error.facts[name] for name in ("opened_at", "current")}
 
 
 def answer_of(error: BaseException) -> Answer:
@@ -71,6 +79,8 @@ def public_document(error: BaseException) -> dict[str, Any]:
         return {"error": f"branch {error.facts['branch']!r} not found", "code": code}
     if status < 500 and isinstance(error, OmniGraphError):
         return error_document(error)
+    if isinstance(error, Fenced):
+        return {"error": _FENCED, "fence": _fence(error)}
     text = _HIDDEN[status]
     if isinstance(error, OutcomeUnknown):
         text = f"the storage stopped answering while commit {error.commit} was published: look it up before a retry"
@@ -102,6 +112,8 @@ def _details(error: OmniGraphError) -> dict[str, Any]:
             return {"read_set_conflict": {"member": error.table_key, **_texts(facts, "expected", "actual")}}
         case HeadMoved():
             return {"precondition_failure": {"expected": error.expected, "actual": error.found}}
+        case Fenced():
+            return {"fence": _fence(error)}
         case ResourceLimit():
             numbers = {name: max(0, int(cast("float", facts.get(name, 0)))) for name in ("limit", "actual")}
             return {"resource_limit": {"resource": facts.get("resource"), **numbers}}
@@ -158,6 +170,8 @@ def error_of(status: int, document: Mapping[str, Any]) -> OmniGraphError:
         return _made(HeadMoved, text, {"expected": failure.get("expected"), "found": failure.get("actual")})
     if isinstance(document.get("validation"), dict):
         return _validation(text, document["validation"])
+    if isinstance(document.get("fence"), dict):
+        return _made(Fenced, text, document["fence"])
     if document.get("merge_conflicts"):
         return _conflicts(text, document["merge_conflicts"])
     if isinstance(document.get("resource_limit"), dict):

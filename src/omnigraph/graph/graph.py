@@ -82,7 +82,7 @@ class Graph:
         self._external_blobs = external_blobs
         self._gate = gate
         self.branches = Branches(repository, actor, gate)
-        self.tags = Tags(repository, actor)
+        self.tags = Tags(repository, actor, gate)
         self.commits = Commits(repository, branch, actor, gate)
         self.changes = Changes(repository, branch, gate)
         self.schema = Schema(repository, branch, actor, gate)
@@ -494,6 +494,7 @@ class Graph:
 
         if engine not in ("auto", "local", "spark"):
             raise BadRequest(f"unknown engine {engine!r}: use auto, local or spark")
+        self._gate.require(Action.MAINTAIN)
         if engine == "spark" or spark is not None:
             return spark_pipeline().optimize(self.repository, branch or self.branch, spark)
         return optimize(self.repository, branch or self.branch)
@@ -507,6 +508,7 @@ class Graph:
         confirm: bool = False,
     ) -> Collected:
         """Reclaim old versions and garbage; a preview unless confirmed."""
+        self._gate.require(Action.ADMIN)
         retention = Retention(keep, older_than_s) if grace_s is None else Retention(keep, older_than_s, grace_s)
         return collect(self.repository, retention, dry_run=not confirm)
 

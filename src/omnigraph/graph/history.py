@@ -100,9 +100,11 @@ class Tags:
 
     _repository: Repository
     _actor: str | None
+    _gate: Gate = OPEN
 
     def create(self, name: str, source: str = MAIN) -> TagRef:
-        """Name the head of a branch, or a commit."""
+        """Name the head of a branch, or a commit. Takes the permission to make a branch of this name."""
+        self._gate.require(Action.BRANCH_CREATE, branch=source, target=name)
         return self._repository.create_tag(name, source, self._actor)
 
     def list(self) -> list[TagRef]:
@@ -110,7 +112,8 @@ class Tags:
         return self._repository.tags()
 
     def delete(self, name: str) -> None:
-        """Forget a tag."""
+        """Forget a tag. Takes the permission to delete a branch of this name."""
+        self._gate.require(Action.BRANCH_DELETE, target=name)
         self._repository.delete_tag(name)
 
 

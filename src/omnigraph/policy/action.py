@@ -22,8 +22,10 @@ class Action(StrEnum):
     BRANCH_CREATE = "branch_create"
     BRANCH_DELETE = "branch_delete"
     BRANCH_MERGE = "branch_merge"
+    MAINTAIN = "maintain"
+    """Upkeep after which every question has the answer it had: optimize. Beyond the contract."""
     ADMIN = "admin"
-    """Reserved: rules may name it, nothing asks for it yet."""
+    """What gives something up for ever: cleanup."""
     INVOKE_QUERY = "invoke_query"
     GRAPH_LIST = "graph_list"
 

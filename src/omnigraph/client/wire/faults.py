@@ -103,6 +103,13 @@ class ChangeDiffRefusalOutput(Wire):
     type_name: str | None = None
 
 
+class FenceOutput(Wire):
+    """The epoch at which a server opened a graph, and the one its writers need by now."""
+
+    opened_at: int = Field(ge=0)
+    current: int = Field(ge=0)
+
+
 class ErrorOutput(Wire):
     """What went wrong. Members that do not apply are left out."""
 
@@ -123,3 +130,5 @@ class ErrorOutput(Wire):
     """Where a text is wrong: beyond the contract."""
     validation: dict[str, Any] | None = None
     """Which rows break which rules: beyond the contract."""
+    fence: FenceOutput | None = None
+    """An operator's fence shuts this server out from writing: beyond the contract."""
