@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from tests.support import CarelessServer, CountingProxy, MinistackServer, S3Endpoint, SeaweedServer
+from tests.support.spark import spark_conf
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,10 +33,7 @@ def spark() -> "Iterator[SparkSession]":
     from omnigraph.pipeline.config import SparkConfig
     from omnigraph.pipeline.session import spark_session
 
-    root = Path(__file__).parent.parent
-    path = os.pathsep.join([str(root / "src"), str(root)])
-    conf = {"spark.executorEnv.PYTHONPATH": path, "spark.sql.shuffle.partitions": "2"}
-    session = spark_session(config=SparkConfig("local[2, 4]", conf=conf))
+    session = spark_session(config=SparkConfig("local[2, 4]", conf=spark_conf()))
     yield session
     session.stop()
 

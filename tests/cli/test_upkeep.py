@@ -59,3 +59,17 @@ def test_embed_fills_records_in_files(omnigraph) -> None:
     assert omnigraph(*arguments, "--select", "name=ada", env=mock).document["mode"] == "reembed_selected"
     assert "exclude each other" in omnigraph(*arguments, "--clean", "--reembed-all", env=mock, code=1).out
     assert "--seed" in omnigraph("embed", "--input", "data.jsonl", env=mock, code=1).err
+
+
+def test_embed_fills_what_a_graph_lacks(omnigraph) -> None:
+    (omnigraph.folder / "notes.pg").write_text('node Note { text: String @key  at: Vector(4)? @embed("text") }')
+    (omnigraph.folder / "notes.jsonl").write_text('{"type":"Note","data":{"text":"a"}}\n')
+    omnigraph("init", "--schema", "notes.pg", "notes.omni")
+    omnigraph("load", "notes.omni", "--data", "notes.jsonl", "--mode", "append")
+    mock = {"OMNIGRAPH_EMBEDDINGS_MOCK": "1"}
+    document = omnigraph("embed", "notes.omni", "--as", "ada", "--json", env=mock).document
+    assert document["commit"]["actor_id"] == "ada"
+    assert document["branch"] == "main"
+    assert "no vector is missing" in omnigraph("embed", "--store", "notes.omni", "--type", "Note", env=mock).out
+    assert omnigraph("embed", "notes.omni", "--reembed-all", env=mock).out.startswith("commit ")
+    assert "not both" in omnigraph("embed", "notes.omni", "--input", "notes.jsonl", env=mock, code=1).err

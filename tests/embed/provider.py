@@ -19,6 +19,8 @@ class FakeProvider:
 
     base_url: str
     calls: list[tuple[str, dict[str, str], dict[str, Any]]] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    """Sent with every answer."""
 
 
 def openai_answer(path: str, body: dict[str, Any]) -> tuple[int, object]:
@@ -42,6 +44,8 @@ def provider(answer: Answer = openai_answer) -> Iterator[FakeProvider]:
             status, document = answer(self.path, body)
             data = document if isinstance(document, bytes) else json.dumps(document).encode()
             self.send_response(status)
+            for name, value in found.headers.items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)

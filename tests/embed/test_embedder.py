@@ -76,6 +76,32 @@ def test_a_question_is_asked_once() -> None:
         assert len(fake.calls) == 1
 
 
+def test_requests_are_spaced() -> None:
+    """A request has its turn, and its deadline begins with it."""
+    with provider() as fake:
+        slept: list[float] = []
+        settings = settings_for("openai-compatible", base_url=fake.base_url, api_key="secret")
+        paced = replace(settings, requests_per_minute=30, deadline_ms=1000)
+        asked = Embedder(paced, clock=lambda: 0.0, sleep=slept.append)
+        assert len(asked.embed(["x"] * 300, 4)) == 300
+        assert len(asked.embed(["x"], 4)) == 1
+    assert sorted(slept) == [2, 4, 6]
+
+
+def test_a_provider_that_wants_to_be_left_alone_is() -> None:
+    answers = iter([(429, {}), (200, None)])
+
+    def answer(path: str, body: dict[str, Any]) -> tuple[int, object]:
+        status, document = next(answers)
+        return (status, document) if document is not None else openai_answer(path, body)
+
+    with provider(answer) as fake:
+        fake.headers["Retry-After"] = "7"
+        asked, slept = embedder(fake.base_url)
+        asked.embed(["a"], 4)
+    assert slept == [7]
+
+
 def test_what_may_pass_is_tried_again() -> None:
     answers = iter([(503, {"error": "busy"}), (429, {}), (200, b"<html>")])
 

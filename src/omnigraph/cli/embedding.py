@@ -1,4 +1,4 @@
-"""`omnigraph embed`: vectors for records in files."""
+"""`omnigraph embed`: vectors for records in files, or for what a graph holds already."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from omnigraph.cli import render
-from omnigraph.cli.scope import JsonOption  # noqa: TC001 - typer reads it at run time
+from omnigraph.cli.progress import shown_progress
+from omnigraph.cli.scope import ActorOption, JsonOption, QuietOption, StoreOption, echo, open_scope
+from omnigraph.client.documents import commit_document
 from omnigraph.model.errors import BadRequest
 
 if TYPE_CHECKING:
     from omnigraph.embed.files import Mode
     from omnigraph.embed.spec import Files
+    from omnigraph.graph import Graph
 
 
 def register(app: typer.Typer) -> None:
@@ -22,6 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def embed(
+    uri: Annotated[str | None, typer.Argument(help="Graph whose vectors to make; else files.", metavar="URI")] = None,
     seed: Annotated[Path | None, typer.Option("--seed", help="Manifest (YAML) that names the files.")] = None,
     source: Annotated[Path | None, typer.Option("--input", help="Records to read (JSONL).")] = None,
     output: Annotated[Path | None, typer.Option("--output", help="File to write.")] = None,
@@ -30,9 +34,26 @@ def embed(
     reembed_all: Annotated[bool, typer.Option("--reembed-all", help="Also where there are vectors already.")] = False,
     types: Annotated[list[str] | None, typer.Option("--type", help="Only records of this type.")] = None,
     select: Annotated[list[str] | None, typer.Option("--select", help="Only these: [Type:]field=value.")] = None,
+    branch: Annotated[str, typer.Option("--branch", help="Branch of the graph.")] = "main",
+    engine: Annotated[
+        str, typer.Option("--engine", help="For a graph: local, or spark for tasks side by side.")
+    ] = "auto",
+    store: StoreOption = None,
+    actor: ActorOption = None,
+    quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the vectors of records before they are loaded. The provider is the one the environment names."""
+    """Make the vectors of records before they are loaded, or those that a graph lacks (@embed), as one commit.
+
+    The provider is the one the environment names.
+    """
+    if uri is not None or store is not None:
+        if any((seed, source, output, spec, clean, select)):
+            raise BadRequest("give a graph or files, not both: a graph takes --type, --reembed-all and --branch")
+        _embed_graph(
+            open_scope(uri, store, actor=actor), tuple(types or ()), reembed_all, branch, engine, quiet, as_json
+        )
+        return
     from omnigraph.embed import embedder_from_environment
     from omnigraph.embed.files import Choice, Mode, embed_files, parse_select
     from omnigraph.embed.spec import read_spec
@@ -62,6 +83,19 @@ def embed(
         return
     done = f"{counts.cleaned} cleaned" if mode is Mode.CLEAN else f"{counts.embedded} embedded with {embedder.model}"
     render.out.print(f"{counts.records} records, {counts.selected} selected, {done} → {files.output}", markup=False)
+
+
+def _embed_graph(
+    graph: Graph, types: tuple[str, ...], afresh: bool, branch: str, engine: str, quiet: bool, as_json: bool
+) -> None:
+    echo("embed", graph, quiet)
+    with shown_progress(quiet) as progress:
+        commit = graph.embed(types, afresh=afresh, branch=branch, engine=engine, progress=progress)
+    if as_json:
+        document = None if commit is None else commit_document(commit)
+        render.print_json({"uri": graph.uri, "branch": branch, "commit": document})
+    else:
+        render.out.print(f"commit {commit.id}" if commit is not None else "no vector is missing", markup=False)
 
 
 def _files(seed: Path | None, source: Path | None, output: Path | None, spec: Path | None) -> Files:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnigraph.cli import render
+from omnigraph.cli.progress import shown_progress
 from omnigraph.cli.scope import BranchOption, JsonOption, QuietOption, StoreOption, UriArgument, echo, open_scope
 from omnigraph.model.errors import BadRequest
 
@@ -26,7 +27,7 @@ def register(app: typer.Typer) -> None:
 def optimize(
     uri: UriArgument = None,
     branch: BranchOption = "main",
-    engine: Annotated[str, typer.Option("--engine", help="local, or spark for tables side by side.")] = "auto",
+    engine: Annotated[str, typer.Option("--engine", help="local, or spark for tasks side by side.")] = "auto",
     store: StoreOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -34,7 +35,8 @@ def optimize(
     """Compact tables and bring indexes up to date. Nobody waits for it, and no answer changes."""
     graph = open_scope(uri, store)
     echo("optimize", graph, quiet)
-    done = graph.optimize(branch, engine=engine)
+    with shown_progress(quiet) as progress:
+        done = graph.optimize(branch, engine=engine, progress=progress)
     if as_json:
         render.print_json({"uri": graph.uri, "datasets": [_document(table) for table in done]})
         return

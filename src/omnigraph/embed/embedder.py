@@ -57,7 +57,9 @@ class Embedder:
         if self.settings.provider is Provider.MOCK:
             return _normalised(np.stack([mock_vector(text, dimension) for text in texts]), "mock")
         client = self._connected()
-        size, deadline = batch_size(self.settings), client.deadline()
+        size = batch_size(self.settings)
+        # Who waits for a turn has not begun: then the deadline is that of each request.
+        deadline = None if self.settings.requests_per_minute else client.deadline()
         batches = [texts[start : start + size] for start in range(0, len(texts), size)]
 
         def one(batch: Sequence[str]) -> Vectors:
@@ -82,7 +84,7 @@ class Embedder:
         return known
 
     def _ask(
-        self, client: ProviderClient, batch: Sequence[str], dimension: int, purpose: Purpose, deadline: Deadline
+        self, client: ProviderClient, batch: Sequence[str], dimension: int, purpose: Purpose, deadline: Deadline | None
     ) -> Vectors:
         answer = client.ask(call_for(self.settings, batch, dimension, purpose), deadline)
         base = self.settings.base_url

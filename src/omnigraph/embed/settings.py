@@ -58,6 +58,8 @@ class EmbedSettings:
     timeout_ms: int = 30_000
     attempts: int = 4
     backoff_ms: int = 200
+    requests_per_minute: float = 0
+    """More are never sent; 0 is any number."""
 
     def __repr__(self) -> str:
         return f"EmbedSettings({self.provider.value}, {self.model}, {self.base_url})"  # never the key
@@ -101,6 +103,7 @@ def read_settings(environment: Mapping[str, str]) -> EmbedSettings:
         _number(environment, "TIMEOUT_MS", 30_000),
         _number(environment, "RETRY_ATTEMPTS", 4),
         _number(environment, "RETRY_BACKOFF_MS", 200, least=0),
+        _number(environment, "REQUESTS_PER_MINUTE", 0, least=0),
     )
 
 

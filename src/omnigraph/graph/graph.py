@@ -367,8 +367,7 @@ class Graph:
 
         plan = FilePlan(os.fspath(out), format, compression, part_rows or PART_ROWS)
         selection = self._selection(types, branch, snapshot)
-        if engine not in ("auto", "local", "spark"):
-            raise BadRequest(f"unknown engine {engine!r}: use auto, local or spark")
+        _check_engine(engine)
         with pinned(self.repository, selection.snapshot.state):
             if engine == "spark" or spark is not None:
                 return spark_pipeline().export(self.repository, selection, plan, progress, spark)
@@ -394,12 +393,10 @@ class Graph:
         self._gate.require(Action.READ, branch=at.branch)
         return spark_pipeline().analyze(self.repository, at, algorithm, scope, parameters, self._assign, spark)
 
-    def _assign(
-        self, values: Mapping[str, pa.Table], branch: str, operation: str, guards: frozenset[str] = frozenset()
-    ) -> Commit | None:
+    def _assign(self, values: Mapping[str, pa.Table], branch: str, operation: str) -> Commit | None:
         from omnigraph.write.assign import AssignOptions, assign
 
-        options = AssignOptions(branch, operation, self._actor, self._permit_change(branch), guards)
+        options = AssignOptions(branch, operation, self._actor, self._permit_change(branch))
         return assign(self.repository, values, options)
 
     def export_lines(
@@ -462,41 +459,47 @@ class Graph:
         branch: str | None = None,
         engine: str = "auto",
         spark: object = None,
+        progress: Progress | None = None,
     ) -> Commit | None:
         """Make the `@embed` vectors that are missing, or all of them `afresh`, as one commit; None: none was missing.
 
-        The environment says who makes them: see docs/search.md. With `engine="spark"` tasks ask the provider.
+        The environment says who makes them: see docs/search.md. With `engine="spark"` tasks ask the provider and write
+        the rows.
         """
+        from omnigraph.write.assign import AssignOptions, assign
         from omnigraph.write.embed_graph import EmbedScope, embed_locally, embedded_tables, source_columns
 
-        if engine not in ("auto", "local", "spark"):
-            raise BadRequest(f"unknown engine {engine!r}: use auto, local or spark")
+        _check_engine(engine)
         at, scope, embedder = branch or self.branch, EmbedScope(tuple(types), afresh), embedder_from_environment()
         snapshot = self.repository.snapshot(at)
         tables = embedded_tables(self.repository.catalogs.get(snapshot.schema_hash).catalog, scope)
         self._gate.require(Action.CHANGE, branch=at, types=[f"{table.kind}:{table.name}" for table in tables])
-        with pinned(self.repository, snapshot.state):
-            if engine == "spark" or spark is not None:
-                values = spark_pipeline().embed(self.repository, snapshot, embedder, scope, spark)
-            else:
-                values = embed_locally(self.repository, snapshot, embedder, scope)
         guards = frozenset(name for table in tables for name in source_columns(table))
-        return self._assign(values, at, "embed", guards) if values else None
+        how = AssignOptions(at, "embed", self._actor, self._permit_change(at), guards)
+        if engine == "spark" or spark is not None:
+            return spark_pipeline().embed(self.repository, snapshot, embedder, scope, how, progress, spark)
+        with pinned(self.repository, snapshot.state):
+            values = embed_locally(self.repository, snapshot, embedder, scope)
+        return assign(self.repository, values, how) if values else None
 
     def optimize(
-        self, branch: str | None = None, *, engine: str = "auto", spark: object = None
+        self,
+        branch: str | None = None,
+        *,
+        engine: str = "auto",
+        spark: object = None,
+        progress: Progress | None = None,
     ) -> tuple[OptimizedTable, ...]:
         """Compact the tables of a branch and bring their indexes up to date. No commit, and no answer changes.
 
-        With `engine="spark"` tables are done in tasks, side by side.
+        With `engine="spark"` fragments and index segments are written in tasks, side by side, and `progress` is told.
         """
         from omnigraph.search.optimize import optimize
 
-        if engine not in ("auto", "local", "spark"):
-            raise BadRequest(f"unknown engine {engine!r}: use auto, local or spark")
+        _check_engine(engine)
         self._gate.require(Action.MAINTAIN)
         if engine == "spark" or spark is not None:
-            return spark_pipeline().optimize(self.repository, branch or self.branch, spark)
+            return spark_pipeline().optimize(self.repository, branch or self.branch, progress, spark)
         return optimize(self.repository, branch or self.branch)
 
     def cleanup(
@@ -515,6 +518,11 @@ class Graph:
     def meter(self) -> Meter:
         """Count what the store is asked for: `with g.meter() as m: …`."""
         return Meter()
+
+
+def _check_engine(engine: str) -> None:
+    if engine not in ("auto", "local", "spark"):
+        raise BadRequest(f"unknown engine {engine!r}: use auto, local or spark")
 
 
 def _text(source: str | Path, name: str | None) -> QueryText:

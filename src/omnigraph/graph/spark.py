@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from omnigraph.export.export import ExportResult, Progress
     from omnigraph.manifest import Commit, Repository, Snapshot
     from omnigraph.search.optimize import OptimizedTable
+    from omnigraph.write.assign import AssignOptions
     from omnigraph.write.embed_graph import EmbedScope
     from omnigraph.write.inputs import Input
     from omnigraph.write.load import LoadResult
@@ -88,12 +89,21 @@ class SparkPipeline(Protocol):
         ...
 
     def embed(
-        self, repository: Repository, snapshot: Snapshot, embedder: Embedder, scope: EmbedScope, session: Any
-    ) -> dict[str, pa.Table]:
-        """Make vectors in tasks."""
+        self,
+        repository: Repository,
+        snapshot: Snapshot,
+        embedder: Embedder,
+        scope: EmbedScope,
+        options: AssignOptions,
+        progress: Progress | None,
+        session: Any,
+    ) -> Commit | None:
+        """Make vectors in tasks, and store them as one commit."""
         ...
 
-    def optimize(self, repository: Repository, branch: str, session: Any) -> tuple[OptimizedTable, ...]:
+    def optimize(
+        self, repository: Repository, branch: str, progress: Progress | None, session: Any
+    ) -> tuple[OptimizedTable, ...]:
         """Compact and index tables in tasks."""
         ...
 

@@ -11,7 +11,6 @@ from omnigraph.pipeline.session import spark_session
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from omnigraph.embed import Embedder
@@ -19,12 +18,14 @@ if TYPE_CHECKING:
     from omnigraph.export import FilePlan, Selection
     from omnigraph.export.export import ExportResult, Progress
     from omnigraph.graph.spark import Assign
-    from omnigraph.manifest import Repository, Snapshot
+    from omnigraph.manifest import Commit, Repository, Snapshot
     from omnigraph.pipeline.analytics.analyze import Analysis
     from omnigraph.search.optimize import OptimizedTable
+    from omnigraph.write.assign import AssignOptions
     from omnigraph.write.embed_graph import EmbedScope
     from omnigraph.write.inputs import Input
     from omnigraph.write.load import LoadResult
+    from omnigraph.write.progress import Progress as WriteProgress
 
 
 def export(
@@ -100,17 +101,25 @@ def frame(request: ReadRequest, session: SparkSession | None) -> DataFrame:
     return run_as_frame(request, session)
 
 
-def optimize(repository: Repository, branch: str, session: SparkSession | None) -> tuple[OptimizedTable, ...]:
+def optimize(
+    repository: Repository, branch: str, progress: WriteProgress | None, session: SparkSession | None
+) -> tuple[OptimizedTable, ...]:
     """Compact and index tables in tasks."""
     from omnigraph.pipeline.optimize import optimize_in_tasks
 
-    return optimize_in_tasks(spark_session(session), repository, branch)
+    return optimize_in_tasks(spark_session(session), repository, branch, progress)
 
 
 def embed(
-    repository: Repository, snapshot: Snapshot, embedder: Embedder, scope: EmbedScope, session: SparkSession | None
-) -> dict[str, pa.Table]:
-    """Make vectors in tasks."""
+    repository: Repository,
+    snapshot: Snapshot,
+    embedder: Embedder,
+    scope: EmbedScope,
+    options: AssignOptions,
+    progress: WriteProgress | None,
+    session: SparkSession | None,
+) -> Commit | None:
+    """Make vectors in tasks, and store them as one commit."""
     from omnigraph.pipeline.embed import embed_in_tasks
 
-    return embed_in_tasks(spark_session(session), repository, snapshot, embedder, scope)
+    return embed_in_tasks(spark_session(session), repository, snapshot, embedder, scope, options, progress)

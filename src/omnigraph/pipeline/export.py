@@ -5,28 +5,26 @@ A part's name is that of its task, and what is in it that of the snapshot: a tas
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
+import orjson
 
 from omnigraph.export.export import check_target, exported, is_one_file
 from omnigraph.export.files import ExportedFile, FilePlan, write_files
 from omnigraph.export.rows import TableRows
 from omnigraph.model.errors import BadRequest
-from omnigraph.pipeline.slices import TableSlice, cut, open_slice
+from omnigraph.pipeline.counting import RowCounter
+from omnigraph.pipeline.jobs import each
+from omnigraph.pipeline.slices import TableSlice, cut, open_slice, travelling_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pyspark.sql import SparkSession
 
     from omnigraph.export import Selection
     from omnigraph.export.export import ExportResult, Progress
     from omnigraph.manifest import Repository
     from omnigraph.schema import EdgeType, NodeType
-
-_WRITTEN = pa.schema([("name", pa.string()), ("table_key", pa.string()), ("rows", pa.int64())])
 
 
 @dataclass(frozen=True)
@@ -55,26 +53,21 @@ def export_in_tasks(
         if table.handle.row_count
         for number, piece in enumerate(cut(table.handle, repository.parts.uri, repository.parts.options))
     ]
-    files = _run(session, tasks, plan) if tasks else []
+    plan = replace(plan, options=travelling_options(plan.folder, dict(plan.options) or None) or {})
+    counter = RowCounter(session)
+
+    def work(number: int) -> bytes:
+        written = run_task(tasks[number], plan)
+        counter.add(sum(file.rows for file in written))
+        return orjson.dumps([[file.name, file.table_key, file.rows] for file in written])
+
+    name = f"omnigraph-export-{repository.parts.runtime.ids.ulid()}"
+    done = each(session, len(tasks), work, name, counter.report(progress, "exporting"))
+    files = sorted((ExportedFile(*file) for one in done for file in orjson.loads(one)), key=lambda file: file.name)
     total = sum(file.rows for file in files)
     if progress is not None:
         progress("exporting", total, total)
     return exported(selection, plan, files)
-
-
-def _run(session: SparkSession, tasks: list[ExportTask], plan: FilePlan) -> list[ExportedFile]:
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                written = run_task(tasks[number], plan)
-                columns = [[file.name, file.table_key, file.rows] for file in written]
-                yield pa.RecordBatch.from_pylist(
-                    [dict(zip(_WRITTEN.names, row, strict=True)) for row in columns], schema=_WRITTEN
-                )
-
-    numbers = session.range(0, len(tasks), 1, numPartitions=len(tasks))
-    rows = numbers.mapInArrow(write, "name string, table_key string, rows bigint").collect()
-    return sorted((ExportedFile(*row) for row in rows), key=lambda file: file.name)
 
 
 def run_task(task: ExportTask, plan: FilePlan) -> list[ExportedFile]:

@@ -13,12 +13,13 @@ from omnigraph.model.errors import OmniGraphError, SparkFailed, Unavailable
 from omnigraph.pipeline.session import is_classic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     Report = Callable[[int, int], None]
-    """Called with the tasks that are done, and how many there are."""
+    """Called with the tasks that are done, and how many there are; 0 of 0 as long as nobody knows."""
 
 POLL_S = 0.3
 CANCEL_S = 30.0
@@ -29,23 +30,52 @@ _RAISED = re.compile(r"(?:[a-z_][\w.]*\.)?[A-Z]\w*: (.+)")
 def run(session: SparkSession, frame: DataFrame, name: str, report: Report | None = None) -> list[Any]:
     """The rows of a small frame. `name` is the job's tag: if the caller is interrupted, the job is cancelled.
 
-    A thread of its own asks Spark: a call that is interrupted would leave the caller's own line to Java out of step.
+    So it is if `report` raises: that is how whoever watches calls a job off. A thread of its own asks Spark: a call
+    that is interrupted would leave the caller's own line to Java out of step.
     """
     job = _Job(session, frame, name)
-    with _told(session, report) if report is not None and not is_classic(session) else contextlib.nullcontext():
+    with _tasks_of(session, name) as tasks:
         job.start()
         try:
             while job.is_alive():
                 job.join(POLL_S)
-                if report is not None and is_classic(session):
-                    _poll(session, name, report)
+                if report is not None:
+                    report(*tasks())
         except BaseException:
             with contextlib.suppress(Exception):
-                session.interruptTag(name)
+                _cancel(session, name)
             job.join(CANCEL_S)
             raise
     with _spark_errors():
         return job.rows()
+
+
+def _cancel(session: SparkSession, name: str) -> None:
+    """Stop a job and its tasks: a classic session finds it by its group, Spark Connect by its tag."""
+    if is_classic(session):
+        session.sparkContext.cancelJobGroup(name)
+    else:
+        session.interruptTag(name)
+
+
+def each(
+    session: SparkSession, count: int, work: Callable[[int], bytes], name: str, report: Report | None = None
+) -> list[bytes]:
+    """What `work` gives for each number below `count`, in order: a task for each, wherever there is room."""
+    if not count:
+        return []
+
+    def tasks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                done = answered(lambda number=number: work(number))
+                yield pa.record_batch({"number": pa.array([number], pa.int64()), "done": pa.array([done], pa.binary())})
+
+    numbers = session.range(0, count, 1, numPartitions=count)
+    rows = run(session, numbers.mapInArrow(tasks, "number bigint, done binary"), name, report)
+    return [result_of(bytes(row.done)) for row in sorted(rows, key=lambda row: row.number)]
 
 
 class _Job(threading.Thread):
@@ -60,9 +90,10 @@ class _Job(threading.Thread):
     def run(self) -> None:
         """Ask, under the tag by which the job can be cancelled."""
         try:
-            self._session.addTag(self._tag)
             if is_classic(self._session):
                 self._session.sparkContext.setJobGroup(self._tag, "omnigraph", interruptOnCancel=True)
+            else:
+                self._session.addTag(self._tag)
             self._rows = self._frame.collect()
         except BaseException as error:  # noqa: BLE001 - raised where the rows are asked for
             self._error = error
@@ -115,36 +146,34 @@ def _gist(text: str) -> str:
 # -- progress ----------------------------------------------------------------------------------------------
 
 
-def _poll(session: SparkSession, name: str, report: Report) -> None:
-    """A classic session is asked now and then."""
-    with contextlib.suppress(Exception):  # a job that ends meanwhile
-        done, total = _tasks(session.sparkContext.statusTracker(), name)
-        if total:
-            report(done, total)
-
-
-def _tasks(tracker: Any, name: str) -> tuple[int, int]:
-    done = total = 0
-    for job in tracker.getJobIdsForGroup(name):
-        info = tracker.getJobInfo(job)
-        for stage in info.stageIds if info is not None else ():
-            found = tracker.getStageInfo(stage)
-            if found is not None:
-                done, total = done + found.numCompletedTasks, total + found.numTasks
-    return done, total
-
-
 @contextlib.contextmanager
-def _told(session: SparkSession, report: Report) -> Generator[None]:
-    """Spark Connect tells."""
+def _tasks_of(session: SparkSession, name: str) -> Generator[Callable[[], tuple[int, int]]]:
+    """Tells how many tasks of a job are done, of how many: a classic session is asked, Spark Connect tells."""
+    if is_classic(session):
+        yield lambda: _asked(session, name)
+        return
     remote: Any = session
+    newest = [(0, 0)]
 
     def handler(stages: Any, **_: object) -> None:
         if stages:
-            report(sum(one.num_completed_tasks for one in stages), sum(one.num_tasks for one in stages))
+            newest[0] = sum(one.num_completed_tasks for one in stages), sum(one.num_tasks for one in stages)
 
     remote.registerProgressHandler(handler)
     try:
-        yield
+        yield lambda: newest[0]
     finally:
         remote.removeProgressHandler(handler)
+
+
+def _asked(session: SparkSession, name: str) -> tuple[int, int]:
+    done = total = 0
+    with contextlib.suppress(Exception):  # a job that ends meanwhile
+        tracker: Any = session.sparkContext.statusTracker()
+        for job in tracker.getJobIdsForGroup(name):
+            info = tracker.getJobInfo(job)
+            for stage in info.stageIds if info is not None else ():
+                found = tracker.getStageInfo(stage)
+                if found is not None:
+                    done, total = done + found.numCompletedTasks, total + found.numTasks
+    return done, total

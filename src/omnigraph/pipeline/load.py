@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 from omnigraph.manifest.intents import INTENTS
 from omnigraph.model.errors import BadRequest, OutcomeUnknown
 from omnigraph.model.violations import keeping_all
+from omnigraph.pipeline.counting import RowCounter
 from omnigraph.pipeline.gather import gather
 from omnigraph.pipeline.jobs import answered, result_of, run
-from omnigraph.pipeline.session import spark_session
+from omnigraph.pipeline.session import parallelism, spark_session
+from omnigraph.pipeline.slices import travelling_options
 from omnigraph.pipeline.splits import input_size, plan_splits
 from omnigraph.pipeline.staging import StagedLoad, TaskReport, drop_files
 from omnigraph.pipeline.tasks import TaskPlan, run_frames, run_split
-from omnigraph.storage.address import parse_address
 from omnigraph.storage.tables import LanceTables
 from omnigraph.write.inputs import kind_of, named_table
 from omnigraph.write.load import LoadOptions, LoadResult, Permits, Target, publish, target_of
+from omnigraph.write.progress import announce
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
@@ -55,11 +57,31 @@ def load_on_spark(asked: SparkLoad) -> LoadResult:
     target = target_of(repository, options)
     splits, kind = _splits(asked, target)
     session = spark_session(asked.session)
+    plan, store = begin(asked, target, kind, splits), repository.parts.store
+    load_id = plan.load_id
+    try:
+        announce(asked.progress, load_id)
+        staged = staged_load(asked, target, plan, _stage(session, plan, asked))
+        if any(table.remap for report in staged.reports for table in report.tables.values()):
+            staged = _respelt(session, asked, target, plan, staged)
+        staged.save(store)
+        result = publish_staged(asked, target, staged)
+    except OutcomeUnknown:
+        raise  # it can be settled by its id: what is staged stays
+    except BaseException:
+        forget(repository, load_id)
+        raise
+    forget(repository, load_id)
+    return result
+
+
+def begin(asked: SparkLoad, target: Target, kind: str, splits: Sequence[Split] = ()) -> TaskPlan:
+    """Note that a load is under way, so that cleanup leaves its files alone, and say what its tasks need to know."""
+    repository, options = asked.repository, asked.options
     load_id = repository.parts.runtime.ids.ulid()
-    store = repository.parts.store
     state = repository.base_state(options.base_branch if target.is_new else options.branch, fresh=False)  # type: ignore[arg-type]
-    store.put(f"{INTENTS}/{load_id}", f"{state.chain} {state.number}".encode())
-    plan = TaskPlan(
+    repository.parts.store.put(f"{INTENTS}/{load_id}", f"{state.chain} {state.number}".encode())
+    return TaskPlan(
         load_id,
         kind,
         tuple(splits),
@@ -74,23 +96,13 @@ def load_on_spark(asked: SparkLoad) -> LoadResult:
         asked.allowed_blobs,
         options.skip,
     )
-    try:
-        staged = _staged(asked, target, plan, _stage(session, plan, asked))
-        if any(table.remap for report in staged.reports for table in report.tables.values()):
-            staged = _respelt(session, asked, target, plan, staged)
-        staged.save(store)
-        result = publish_staged(asked, target, staged)
-    except OutcomeUnknown:
-        raise  # it can be settled by its id: what is staged stays
-    except BaseException:
-        forget(repository, load_id)
-        raise
-    forget(repository, load_id)
-    return result
 
 
 def publish_staged(asked: SparkLoad, target: Target, staged: StagedLoad) -> LoadResult:
-    """Check what was staged against the graph, and publish it."""
+    """Check what was staged against the graph, and publish it.
+
+    Also in a process that has no session of Spark, as the one in which Spark commits what a data source has written.
+    """
     with keeping_all(staged.skip):
         gathered = gather(asked.repository.parts.store, target.schema.catalog, staged)
         return publish(asked.repository, target, gathered, asked.options, asked.progress, asked.permits)
@@ -133,13 +145,7 @@ def _splits(asked: SparkLoad, target: Target) -> tuple[list[Split], str]:
         return [], kind
     input_size(given)  # what is missing or not readable is said before anything is started
     session = spark_session(asked.session)
-    return plan_splits(given, _cores(session), split_bytes=asked.split_bytes), kind
-
-
-def _cores(session: SparkSession) -> int:
-    from omnigraph.pipeline.session import is_classic
-
-    return session.sparkContext.defaultParallelism if is_classic(session) else 8
+    return plan_splits(given, parallelism(session), split_bytes=asked.split_bytes), kind
 
 
 def _address(repository: Repository) -> Address:
@@ -151,12 +157,7 @@ def _address(repository: Repository) -> Address:
 
 
 def _input_options(given: Input, kind: str) -> dict[str, str] | None:
-    """Credentials as this process knows them: the environment of a worker may be older, or another."""
-    if kind == "frame" or not isinstance(given.source, str) or "://" not in given.source:
-        return given.options
-    if given.source.partition("://")[0].lower() in ("http", "https", "file"):
-        return given.options
-    return parse_address(given.source, given.options).options
+    return given.options if kind == "frame" else travelling_options(given.source, given.options)
 
 
 # -- the pass over the data ----------------------------------------------------------------------------------
@@ -164,17 +165,18 @@ def _input_options(given: Input, kind: str) -> dict[str, str] | None:
 
 def _stage(session: SparkSession, plan: TaskPlan, asked: SparkLoad) -> list[TaskReport]:
     """Every split, on whatever machine: one report for each, however often it was tried."""
-    frame = _source(session, plan, asked)
-    progress, total = asked.progress, len(plan.splits)
-    report = None
-    if progress is not None:
-        report = lambda done, tasks: progress("loading", done, tasks or total)  # noqa: E731
+    counter = RowCounter(session)
+    frame, report = _source(session, plan, asked, counter), counter.report(asked.progress, "loading")
     rows = run(session, frame, plan.load_id, report)
     reports = [TaskReport.from_bytes(result_of(bytes(row.report))) for row in rows]
     return sorted(reports, key=lambda one: one.split)
 
 
-def _source(session: SparkSession, plan: TaskPlan, asked: SparkLoad) -> DataFrame:
+def _source(session: SparkSession, plan: TaskPlan, asked: SparkLoad, counter: RowCounter) -> DataFrame:
+    def counted(report: TaskReport) -> bytes:
+        counter.add(report.numbers)
+        return report.to_bytes()
+
     if plan.kind == "frame":
         frame: Any = asked.given.source
 
@@ -184,14 +186,14 @@ def _source(session: SparkSession, plan: TaskPlan, asked: SparkLoad) -> DataFram
             context = TaskContext.get()
             assert context is not None
             index = context.partitionId()
-            yield _answer(answered(lambda: run_frames(plan, index, batches).to_bytes()))
+            yield _answer(answered(lambda: counted(run_frames(plan, index, batches))))
 
         return frame.mapInArrow(partition, _REPORT)
 
     def split(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for index in batch.column(0).to_pylist():
-                yield _answer(answered(lambda index=index: run_split(plan, index).to_bytes()))
+                yield _answer(answered(lambda index=index: counted(run_split(plan, index))))
 
     count = len(plan.splits)
     return session.range(0, count, 1, numPartitions=count).mapInArrow(split, _REPORT)
@@ -203,7 +205,8 @@ def _answer(data: bytes) -> pa.RecordBatch:
     return pa.record_batch({"report": pa.array([data], pa.binary())})
 
 
-def _staged(asked: SparkLoad, target: Target, plan: TaskPlan, reports: list[TaskReport]) -> StagedLoad:
+def staged_load(asked: SparkLoad, target: Target, plan: TaskPlan, reports: list[TaskReport]) -> StagedLoad:
+    """What tasks have reported, as one note."""
     options = asked.options
     files: dict[int, str] = {split.file: split.word for split in plan.splits} or {0: "row"}
     return StagedLoad(
@@ -228,4 +231,4 @@ def _respelt(session: SparkSession, asked: SparkLoad, target: Target, plan: Task
     for report in staged.reports:
         for key, table in report.tables.items():
             remaps.setdefault(key, {}).update(table.remap)
-    return _staged(asked, target, plan, _stage(session, replace(plan, remaps=remaps), asked))
+    return staged_load(asked, target, plan, _stage(session, replace(plan, remaps=remaps), asked))

@@ -28,6 +28,8 @@ def resume(
     """Publish a staged load by its id, at most once; or drop it. Its fragments are used as they are."""
     staged = StagedLoad.find(repository.parts.store, load_id)
     if staged is None:
+        if repository.parts.store.stat(f"{INTENTS}/{load_id}") is not None:
+            raise NotFound(f"load {load_id} was not staged to its end: start it again", load=load_id)
         waiting = staged_ids(repository.parts.store)
         hint = f"; staged loads: {', '.join(waiting)}" if waiting else "; there is none"
         raise NotFound(f"there is no staged load {load_id!r}{hint}", load=load_id)

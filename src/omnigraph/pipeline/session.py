@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 EMBEDDED = "local[*, 4]"
 """All cores, and a task is tried four times, as it is on a cluster."""
 
-_LOGGING = Path(__file__).with_name("log4j2.properties")
+CONNECT_TASKS = 8
+LOGGING = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+"""What keeps Java quiet."""
 _MEMORY_MIB_MAX = 4096
 
 _lock = threading.Lock()
@@ -50,6 +52,11 @@ def spark_session(given: SparkSession | SparkConfig | None = None, config: Spark
 def is_classic(session: SparkSession) -> bool:
     """Whether the session's driver is in this process, rather than behind Spark Connect."""
     return "connect" not in type(session).__module__
+
+
+def parallelism(session: SparkSession) -> int:
+    """How many tasks run at once, as far as is known: Spark Connect does not say."""
+    return session.sparkContext.defaultParallelism if is_classic(session) else CONNECT_TASKS
 
 
 def is_alive(session: SparkSession) -> bool:
@@ -105,7 +112,7 @@ def _driver_settings(master: str) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": Path(tempfile.gettempdir(), "omnigraph-warehouse").as_uri(),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": f"{LOGGING} -XX:+UseSerialGC",
     }
     if master.startswith("local"):
         settings["spark.driver.memory"] = f"{_driver_memory_mib()}m"

@@ -54,6 +54,15 @@ def cut(
     ]
 
 
+def travelling_options(address: object, options: dict[str, str] | None) -> dict[str, str] | None:
+    """Credentials for an address as this process knows them: the environment of a worker may be older, or another."""
+    if not isinstance(address, str) or "://" not in address:
+        return options
+    if address.partition("://")[0].lower() in ("http", "https", "file"):
+        return options
+    return parse_address(address, options).options
+
+
 def open_slice(piece: TableSlice) -> tuple[LanceTables, TableHandle]:
     """The table a slice is of."""
     tables = shared_tables(piece.uri, tuple(sorted(piece.options.items())))

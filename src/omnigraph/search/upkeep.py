@@ -47,10 +47,10 @@ class FoldIndexer:
         return self.tables.stage_indexes(handle, builds) if builds else None
 
 
-def index_everything(
+def wanted_builds(
     tables: Tables, handle: TableHandle, specs: Sequence[IndexSpec]
-) -> tuple[Staged | None, tuple[Pending, ...]]:
-    """Bring all indexes of a table to full coverage; many segments become one."""
+) -> tuple[list[IndexBuild], tuple[Pending, ...]]:
+    """What brings all indexes of a table to full coverage, and what cannot be built yet; many segments become one."""
     builds: list[IndexBuild] = []
     pending: list[Pending] = []
     for coverage in coverage_of(tables, handle, specs):
@@ -62,7 +62,15 @@ def index_everything(
             builds.append(build_of(coverage, handle.fragments(), anew=True))
         elif coverage.uncovered or coverage.dead:
             builds.append(build_of(coverage, coverage.uncovered))
-    return (tables.stage_indexes(handle, builds) if builds else None), tuple(pending)
+    return builds, tuple(pending)
+
+
+def index_everything(
+    tables: Tables, handle: TableHandle, specs: Sequence[IndexSpec]
+) -> tuple[Staged | None, tuple[Pending, ...]]:
+    """Bring all indexes of a table to full coverage."""
+    builds, pending = wanted_builds(tables, handle, specs)
+    return (tables.stage_indexes(handle, builds) if builds else None), pending
 
 
 def together(first: Staged | None, second: Staged | None) -> Staged | None:

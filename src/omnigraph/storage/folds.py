@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 def fold_fragments(versions: Versions, table: LanceTable, folds: Sequence[Fold]) -> Staged:
     """One version for all folds; a fold is held in memory while it is written."""
-    kept = [fragment for fold in folds for fragment in _folded(versions, table, fold)]
+    return stage_folds(versions, table, folds, [one for fold in folds for one in write_fold(versions, table, fold)])
+
+
+def stage_folds(versions: Versions, table: LanceTable, folds: Sequence[Fold], kept: list[FragmentMetadata]) -> Staged:
+    """One version in which fragments that were written stand for those that were folded."""
     touched = tuple(fragment for fold in folds for fragment in fold.fragments)
     operation = LanceOperation.Update(
         removed_fragment_ids=[fragment.id for fragment in touched],
@@ -47,7 +51,8 @@ def fold_fragments(versions: Versions, table: LanceTable, folds: Sequence[Fold])
     )
 
 
-def _folded(versions: Versions, table: LanceTable, fold: Fold) -> list[FragmentMetadata]:
+def write_fold(versions: Versions, table: LanceTable, fold: Fold) -> list[FragmentMetadata]:
+    """The rows of a fold as a fragment that belongs to no version yet; none if no row is left."""
     with lance_errors(f"fold table {table.ref.location}"):
         sources = [table.fragment(fragment.id) for fragment in fold.fragments]
         rows = table.scanner(table.schema.names, fragments=sources, with_row_id=True, scan_in_order=True).to_table()

@@ -42,13 +42,22 @@ def segments_of(table: LanceTable) -> tuple[IndexSegment, ...]:
     return tuple(found)
 
 
-def build_segments(table: LanceTable, wanted: Sequence[IndexBuild]) -> LanceOperation.CreateIndex:
-    """Write segments, and say how they come into a version."""
+def write_segment(table: LanceTable, one: IndexBuild) -> Index:
+    """Write a segment that belongs to no version yet."""
     with lance_errors(f"index table {table.ref.location}"):
-        new = [_build(table, one) for one in wanted if one.fragments]
+        index = _build(table, one)
+        drain(table.dataset)
+    return index
+
+
+def segment_change(
+    table: LanceTable, wanted: Sequence[IndexBuild], written: Sequence[Index]
+) -> LanceOperation.CreateIndex:
+    """How segments that were written come into a version."""
+    with lance_errors(f"index table {table.ref.location}"):
         gone = _described(table.dataset, {segment for one in wanted for segment in one.replaces})
         drain(table.dataset)
-    return LanceOperation.CreateIndex(new_indices=new, removed_indices=gone)
+    return LanceOperation.CreateIndex(new_indices=list(written), removed_indices=gone)
 
 
 def index_files(table: LanceTable, operation: LanceOperation.CreateIndex) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from omnigraph.storage.blobs import BlobInfo
     from omnigraph.storage.differing import Addresses, RowPart
     from omnigraph.storage.remember import ColumnId
+    from omnigraph.storage.tiers import Fold
 
     Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -276,6 +277,26 @@ class Tables(Protocol):
 
     def stage_compaction(self, handle: TableHandle) -> Staged | None:
         """Write small fragments, and those that lost many rows, as few large ones."""
+        ...
+
+    def compaction(self, handle: TableHandle) -> Sequence[Fold]:
+        """Which fragments are worth to be written as one. Each fold may be written anywhere."""
+        ...
+
+    def write_fold(self, handle: TableHandle, fold: Fold) -> list[str]:
+        """Write the rows of a fold as a fragment that belongs to no version yet."""
+        ...
+
+    def stage_folds(self, handle: TableHandle, chosen: Sequence[Fold], written: Sequence[str]) -> Staged:
+        """One version for all folds, given the fragments that were written for them."""
+        ...
+
+    def write_segment(self, handle: TableHandle, build: IndexBuild) -> bytes:
+        """Write an index segment that belongs to no version yet."""
+        ...
+
+    def stage_segments(self, handle: TableHandle, builds: Sequence[IndexBuild], written: Sequence[bytes]) -> Staged:
+        """Add index segments that were written, and leave out those they replace."""
         ...
 
     def indexes(self, handle: TableHandle) -> tuple[IndexSegment, ...]:

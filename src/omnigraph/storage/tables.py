@@ -7,13 +7,14 @@ shape in `folds` and `indexes`; `versions` opens and makes the versions that all
 from __future__ import annotations
 
 import json
+import pickle
 from typing import TYPE_CHECKING
 
 from omnigraph.storage import blobs, differing, folds, row_changes, uploading
 from omnigraph.storage import rows as reading
 from omnigraph.storage.find import KEY
 from omnigraph.storage.handles import LanceTable, version_files
-from omnigraph.storage.indexes import build_segments, index_files, segments_of, text_rows
+from omnigraph.storage.indexes import index_files, segment_change, segments_of, text_rows, write_segment
 from omnigraph.storage.schema_change import change_schema
 from omnigraph.storage.staged import NEUTRAL, NO_FILLS, NO_RENAMES, Staged, TableHandle, TableRef
 from omnigraph.storage.tiers import choose_compaction, choose_fold
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from omnigraph.storage.differing import Addresses, RowPart
     from omnigraph.storage.staged import IndexBuild, IndexSegment, Uploaded
     from omnigraph.storage.store import Store
+    from omnigraph.storage.tiers import Fold
 
     Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -178,11 +180,23 @@ class LanceTables:
         fold = choose_fold(table.fragments())
         return None if fold is None else folds.fold_fragments(self._versions, table, [fold])
 
+    def compaction(self, handle: TableHandle) -> Sequence[Fold]:
+        """Which small fragments, and which that lost many rows, are worth to be written as one."""
+        table = _lance(handle)
+        return choose_compaction(table.fragments(), table.physical_rows())
+
     def stage_compaction(self, handle: TableHandle) -> Staged | None:
         """Write small fragments, and those that lost many rows, as few large ones; every row keeps its id."""
-        table = _lance(handle)
-        chosen = choose_compaction(table.fragments(), table.physical_rows())
-        return folds.fold_fragments(self._versions, table, chosen) if chosen else None
+        chosen = self.compaction(handle)
+        return folds.fold_fragments(self._versions, _lance(handle), chosen) if chosen else None
+
+    def write_fold(self, handle: TableHandle, fold: Fold) -> list[str]:
+        """Write the rows of a fold as a fragment that belongs to no version yet; every row keeps its id."""
+        return [json.dumps(one.to_json()) for one in folds.write_fold(self._versions, _lance(handle), fold)]
+
+    def stage_folds(self, handle: TableHandle, chosen: Sequence[Fold], written: Sequence[str]) -> Staged:
+        """One version for all folds, given the fragments that were written for them."""
+        return folds.stage_folds(self._versions, _lance(handle), chosen, uploading.parse_fragments(written))
 
     def indexes(self, handle: TableHandle) -> tuple[IndexSegment, ...]:
         """The index segments of a version. What they cover may be gone from it."""
@@ -192,13 +206,21 @@ class LanceTables:
         """Rows in scan order whose text has these words, by an index; None if that cannot tell."""
         return text_rows(_lance(handle), column, words, every=every)
 
-    def stage_indexes(self, handle: TableHandle, builds: Sequence[IndexBuild]) -> Staged:
-        """Add index segments, and leave out those they replace. Derived state: content does not change."""
+    def write_segment(self, handle: TableHandle, build: IndexBuild) -> bytes:
+        """Write an index segment that belongs to no version yet; what is given can travel between processes."""
+        return pickle.dumps(write_segment(_lance(handle), build))
+
+    def stage_segments(self, handle: TableHandle, builds: Sequence[IndexBuild], written: Sequence[bytes]) -> Staged:
+        """Add index segments that were written, and leave out those they replace. Content does not change."""
         table = _lance(handle)
-        operation = build_segments(table, builds)
+        operation = segment_change(table, builds, [pickle.loads(one) for one in written])  # noqa: S301 - our own
         result = self._versions.commit(table, operation)
         files = (*index_files(table, operation), *written_files(result, []))
         return Staged(table.ref, result.ref, "index", NEUTRAL, result.row_count, files=files)
+
+    def stage_indexes(self, handle: TableHandle, builds: Sequence[IndexBuild]) -> Staged:
+        """Write index segments and add them, and leave out those they replace. Derived state."""
+        return self.stage_segments(handle, builds, [self.write_segment(handle, one) for one in builds if one.fragments])
 
 
 def _lance(handle: TableHandle) -> LanceTable:

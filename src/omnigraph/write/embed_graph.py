@@ -50,23 +50,34 @@ def source_columns(table: NodeType | EdgeType) -> list[str]:
     return sorted({each.embed.source for each in embedded_properties(table) if each.embed is not None})
 
 
+def lacks_vectors(table: NodeType | EdgeType, scope: EmbedScope) -> str:
+    """In Lance's words, which rows have a text and no vector made of it; `afresh`: all with a text."""
+    conditions: list[str] = []
+    for each in embedded_properties(table):
+        assert each.embed is not None
+        text = f"`{each.embed.source}` IS NOT NULL AND `{each.embed.source}` <> ''"
+        conditions.append(f"({text})" if scope.afresh else f"(`{each.name}` IS NULL AND {text})")
+    return " OR ".join(conditions)
+
+
 def embedded_rows(
     table: NodeType | EdgeType, batches: Iterable[pa.Table], embedder: Embedder, scope: EmbedScope
 ) -> Iterator[pa.Table]:
-    """The rows that get a vector, batch by batch: what a task does, wherever it runs."""
-    for batch in batches:
-        rows = batch.select(needed_columns(table))
+    """The rows that get a vector, with their other columns, batch by batch: what a task does, wherever it runs."""
+    for rows in batches:
         wanted: list[pa.ChunkedArray] = []
         for each in embedded_properties(table):
             assert each.embed is not None
             at = rows.schema.get_field_index(each.name)
-            if scope.afresh:
-                rows = rows.set_column(at, each.name, pa.nulls(rows.num_rows, rows.schema.field(at).type))
             has_text = pc.fill_null(pc.greater(pc.utf8_length(rows.column(each.embed.source)), 0), fill_value=False)
+            if scope.afresh:
+                numbers = pa.chunked_array([pa.array(range(rows.num_rows), pa.int64())])
+                kept = rows.column(each.name).take(pc.if_else(has_text, pa.scalar(None, pa.int64()), numbers))
+                rows = rows.set_column(at, rows.schema.field(at), kept)
             wanted.append(pc.and_(pc.is_null(rows.column(each.name)), has_text))
-        rows = rows.filter(reduce(pc.or_, wanted))
-        if rows.num_rows:
-            yield embed_missing(table, rows, embedder, {})
+        chosen = rows.filter(reduce(pc.or_, wanted))
+        if chosen.num_rows:
+            yield embed_missing(table, chosen, embedder, {})
 
 
 def embed_locally(
@@ -76,8 +87,9 @@ def embed_locally(
     catalog, tables = repository.catalogs.get(snapshot.schema_hash).catalog, repository.parts.tables
     found: dict[str, pa.Table] = {}
     for table in embedded_tables(catalog, scope):
-        batches = tables.read_rows(snapshot.table(table_key(table)), needed_columns(table))
-        parts = list(embedded_rows(table, batches, embedder, scope))
+        names = needed_columns(table)
+        batches = tables.read_rows(snapshot.table(table_key(table)), names, where=lacks_vectors(table, scope))
+        parts = list(embedded_rows(table, (batch.select(names) for batch in batches), embedder, scope))
         if parts:
             found[table_key(table)] = pa.concat_tables(parts)
     return found

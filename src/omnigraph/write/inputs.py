@@ -15,6 +15,7 @@ from omnigraph.write.files import data_files
 from omnigraph.write.frames import frame_batches, frame_rows, is_frame
 from omnigraph.write.ids import fresh_ids
 from omnigraph.write.places import first_of_file
+from omnigraph.write.progress import Stage
 from omnigraph.write.sources import open_lines
 from omnigraph.write.tabular import Dialect, read_csv, read_parquet
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "csv", "tsv", "parquet")
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 _PACKED = (".gz", ".zst", ".bz2")
+READING = Stage("reading", "bytes")
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def read_records(
         lines = cast("Sequence[bytes]", chunk)
         batches = read_batches(lines, first + start - 1, catalog, new_ids=new_ids, strict=strict, word=source.word)
         if progress is not None:
-            progress("reading", source.consumed(), source.size)
+            progress(READING, source.consumed(), source.size)
         yield batches, source.word
 
 

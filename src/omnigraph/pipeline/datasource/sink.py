@@ -7,24 +7,24 @@ and the load holds only on the head that was asked: of two drivers that try the 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import orjson
 from pyspark.sql.datasource import DataSourceStreamArrowWriter
 
 from omnigraph.model.errors import BadRequest, HeadMoved, OmniGraphError
-from omnigraph.pipeline.datasource.staging import StagedPart, StagedRows, load_staged, stage_part, staging_folder
+from omnigraph.pipeline.datasource.staging import Stage, StagedPart, StagedRows, discard, until_published
 from omnigraph.pipeline.datasource.writer import write_mode
 from omnigraph.write.streams import read_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import pyarrow as pa
-    from pyspark.sql.datasource import WriterCommitMessage
 
     from omnigraph.manifest import Commit, Repository
     from omnigraph.pipeline.datasource.options import SourceOptions
+    from omnigraph.pipeline.datasource.staging import Messages
 
 _OPERATION = re.compile(r"stream ([^ ]+) ([0-9]+)")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -36,22 +36,27 @@ class TableSink(DataSourceStreamArrowWriter):
     def __init__(self, options: SourceOptions, *, overwrite: bool) -> None:
         self._options = options
         self._mode = write_mode(options, overwrite=overwrite)
-        self._folder = staging_folder(options)
+        self._stage: Stage | None = None
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedPart:
         """Stage the rows of a task."""
-        return stage_part(self._options, self._folder, iterator)
+        assert self._stage is not None
+        return self._stage.write(iterator)
 
-    def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+    def __getstate__(self) -> dict[str, object]:
+        """Sent to tasks: now, and only now, something is going to be staged."""
+        if self._stage is None:
+            self._stage = Stage(self._options, self._mode)
+        return dict(self.__dict__)
+
+    def commit(self, messages: Messages, batchId: int) -> None:  # noqa: N803
         """Load a micro-batch, unless an earlier attempt has."""
-        staged = StagedRows(self._options, cast("Sequence[StagedPart | None]", messages))
-        try:
+        staged = StagedRows(self._options, messages)
+        with until_published(self._options, staged.load_ids):
             self._load_once(staged, query_id(self._options), batchId)
-        finally:
-            staged.discard()
 
     def _load_once(self, staged: StagedRows, query: str, batch: int) -> None:
-        if not staged.paths and self._mode != "overwrite":
+        if not staged.rows and self._mode != "overwrite":
             return
         repository = self._options.open().repository
         while True:
@@ -59,15 +64,15 @@ class TableSink(DataSourceStreamArrowWriter):
             if is_committed(repository, self._options.branch, query, batch):
                 return
             try:
-                load_staged(self._options, staged, self._mode, operation=f"stream {query} {batch}", if_commit=head)
+                staged.publish(self._mode, operation=f"stream {query} {batch}", if_commit=head)
             except HeadMoved:
                 continue
             return
 
-    def abort(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+    def abort(self, messages: Messages, batchId: int) -> None:  # noqa: N803
         """Forget what was staged."""
         del batchId
-        StagedRows(self._options, cast("Sequence[StagedPart | None]", messages)).discard()
+        discard(self._options, StagedRows(self._options, messages).load_ids)
 
 
 def is_committed(repository: Repository, branch: str, query: str, batch: int) -> bool:

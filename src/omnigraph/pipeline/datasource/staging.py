@@ -1,109 +1,139 @@
-"""Rows on their way into a graph: tasks leave them as files beside the table, the driver loads them as one commit.
+"""Rows on their way into a graph: tasks type, check and write them as a load does, and the driver publishes once.
 
-A file belongs to nothing until its task's message is committed, so tasks that are repeated leave nothing but garbage,
-and `cleanup` takes that.
+What a task has written belongs to nothing until its message is committed, so tasks that are repeated leave nothing but
+garbage, and `cleanup` takes that.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
-from omnigraph.model.clock import SystemRuntime
+from omnigraph.model.errors import OutcomeUnknown, ReadSetConflict
 from omnigraph.pipeline.datasource.reader import open_table
-from omnigraph.storage.address import parse_address
-from omnigraph.storage.sink import write_file
-from omnigraph.storage.store import connect
-from omnigraph.write.blob_policy import BlobPolicy
-from omnigraph.write.inputs import Input, read_input
-from omnigraph.write.load import LoadOptions, load
+from omnigraph.pipeline.load import SparkLoad, begin, forget, publish_staged
+from omnigraph.pipeline.staging import StagedLoad, TaskReport
+from omnigraph.pipeline.tasks import run_frames
+from omnigraph.write.inputs import Input
+from omnigraph.write.load import NO_PERMITS, LoadOptions, target_of
 from omnigraph.write.modes import load_mode
-from omnigraph.write.tabular import read_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
+    import pyarrow as pa
+
+    from omnigraph.manifest import Repository
     from omnigraph.pipeline.datasource.options import SourceOptions
-    from omnigraph.write.load import LoadResult
+
+    Messages = Sequence[WriterCommitMessage | None]
 
 
 @dataclass
 class StagedPart(WriterCommitMessage):
-    """What one task has staged: a file below the graph, if there were rows."""
+    """What a task has staged, and for which load: whoever commits it may know nothing else."""
 
-    path: str | None
-    rows: int = 0
-
-
-def staging_folder(options: SourceOptions) -> str:
-    """A folder of the table that no version of it refers to."""
-    return f"{open_table(options).handle.ref.location}/_staging"
+    load_id: str
+    schema_hash: str
+    report: bytes
 
 
-def stage_part(options: SourceOptions, folder: str, batches: Iterable[pa.RecordBatch]) -> StagedPart:
-    """Write a task's rows to a file of its own."""
-    from pyarrow import parquet
+class Stage:
+    """A write whose rows are on their way; travels to its tasks."""
 
-    path, rows = f"{folder}/{SystemRuntime().ids.ulid()}.parquet", 0
-    batches = iter(batches)
-    first = next((batch for batch in batches if batch.num_rows), None)
-    if first is None:
-        return StagedPart(None)
-    address = parse_address(options.uri, dict(options.storage) or None)
-    with write_file(address.child(path), address.options) as file, parquet.ParquetWriter(file, first.schema) as writer:
-        for batch in _chain(first, batches):
-            writer.write_batch(batch)
-            rows += batch.num_rows
-    return StagedPart(path, rows)
+    def __init__(self, options: SourceOptions, mode: str) -> None:
+        asked = _asked(options, mode, open_table(options).table.name)
+        target = target_of(asked.repository, asked.options)
+        self._plan, self._schema_hash = begin(asked, target, "frame"), target.schema_hash
 
+    @property
+    def load_id(self) -> str:
+        """What it is staged under."""
+        return self._plan.load_id
 
-def _chain(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest
+    def write(self, batches: Iterable[pa.RecordBatch]) -> StagedPart:
+        """Type, check and write the rows of a task."""
+        context = TaskContext.get()
+        assert context is not None
+        report = run_frames(self._plan, context.partitionId(), batches)
+        return StagedPart(self._plan.load_id, self._schema_hash, report.to_bytes())
 
 
 class StagedRows:
-    """All parts of a write as one frame; read in the order of their tasks."""
+    """What all tasks of a write have staged."""
 
-    def __init__(self, options: SourceOptions, parts: Sequence[StagedPart | None]) -> None:
-        address = parse_address(options.uri, dict(options.storage) or None)
-        self._options = address.options
-        self._store = connect(address)
-        self.paths = [part.path for part in parts if part is not None and part.path is not None]
-        self._uris = [address.child(path) for path in self.paths]
+    def __init__(self, options: SourceOptions, messages: Messages) -> None:
+        self._options = options
+        self._parts = [part for part in messages if isinstance(part, StagedPart)]
+        reports = [TaskReport.from_bytes(part.report) for part in self._parts]
+        self._reports = tuple(sorted(reports, key=lambda one: one.split))
 
-    def frame(self) -> pa.RecordBatchReader:
-        """The rows, file after file."""
-        tables = (table for uri in self._uris for table in read_parquet(uri, self._options))
-        first = next(tables, None)
-        if first is None:
-            return pa.RecordBatchReader.from_batches(pa.schema([]), [])
-        batches = (batch for table in _tables(first, tables) for batch in table.to_batches())
-        return pa.RecordBatchReader.from_batches(first.schema, batches)
+    @property
+    def load_ids(self) -> set[str]:
+        """The loads they belong to: one."""
+        return {part.load_id for part in self._parts}
 
-    def discard(self) -> None:
-        """Delete the files."""
-        self._store.delete(self.paths)
+    @property
+    def rows(self) -> int:
+        """How many rows there were."""
+        return sum(report.numbers for report in self._reports)
+
+    def publish(self, mode: str, *, operation: str = "load", if_commit: str | None = None) -> None:
+        """Hold all rows against the graph, and make them one commit."""
+        if not self._parts:
+            return
+        asked = _asked(self._options, mode, operation=operation, if_commit=if_commit)
+        target, part = target_of(asked.repository, asked.options), self._parts[0]
+        if target.schema_hash != part.schema_hash:
+            raise ReadSetConflict("schema", expected=part.schema_hash, actual=target.schema_hash)
+        count = max(report.split for report in self._reports) + 1
+        staged = StagedLoad(
+            part.load_id,
+            self._options.branch,
+            asked.options.mode.value,
+            part.schema_hash,
+            ("row",),
+            self._reports,
+            (0,) * count,
+            (True,) * count,
+            actor=asked.options.actor,
+            if_commit=if_commit,
+        )
+        try:
+            publish_staged(asked, target, staged)
+        except OutcomeUnknown:
+            staged.save(asked.repository.parts.store)  # it can be settled by its id: what is staged stays
+            raise
 
 
-def _tables(first: pa.Table, rest: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    yield first
-    yield from rest
+@contextmanager
+def until_published(options: SourceOptions, load_ids: Iterable[str]) -> Generator[None]:
+    """Drop afterwards what is staged beside the tables; but not if nobody knows whether it was published."""
+    try:
+        yield
+    except OutcomeUnknown:
+        raise
+    except BaseException:
+        discard(options, load_ids)
+        raise
+    discard(options, load_ids)
 
 
-def load_staged(
-    options: SourceOptions, staged: StagedRows, mode: str, *, operation: str = "load", if_commit: str | None = None
-) -> LoadResult:
-    """Load staged rows through the one validator, as one commit."""
-    graph = options.open()
-    given = Input(staged.frame(), open_table(options).table.name)
-    how: dict[str, Any] = {"actor": options.get("actor"), "if_commit": if_commit, "operation": operation}
-    return load(
-        graph.repository,
-        read_input(given, graph.repository.parts.runtime.ids),
-        LoadOptions(load_mode(mode), options.branch, **how),
-        blobs=BlobPolicy(),
-    )
+def discard(options: SourceOptions, load_ids: Iterable[str]) -> None:
+    """Drop what is staged beside the tables."""
+    repository = _repository(options)
+    for load_id in load_ids:
+        forget(repository, load_id)
+
+
+def _repository(options: SourceOptions) -> Repository:
+    return options.open().repository
+
+
+def _asked(options: SourceOptions, mode: str, type_name: str | None = None, **how: Any) -> SparkLoad:
+    chosen = LoadOptions(load_mode(mode), options.branch, actor=options.get("actor"), **how)
+    return SparkLoad(_repository(options), Input(None, type_name), chosen, NO_PERMITS)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceArrowWriter
 
 from omnigraph.model.errors import BadRequest
-from omnigraph.pipeline.datasource.staging import StagedPart, StagedRows, load_staged, stage_part, staging_folder
+from omnigraph.pipeline.datasource.staging import Stage, StagedPart, StagedRows, discard, until_published
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import pyarrow as pa
-    from pyspark.sql.datasource import WriterCommitMessage
 
     from omnigraph.pipeline.datasource.options import SourceOptions
+    from omnigraph.pipeline.datasource.staging import Messages
 
 
 class TableWriter(DataSourceArrowWriter):
@@ -24,23 +24,21 @@ class TableWriter(DataSourceArrowWriter):
     def __init__(self, options: SourceOptions, *, overwrite: bool) -> None:
         self._options = options
         self._mode = write_mode(options, overwrite=overwrite)
-        self._folder = staging_folder(options)
+        self._stage = Stage(options, self._mode)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedPart:
         """Stage the rows of a task."""
-        return stage_part(self._options, self._folder, iterator)
+        return self._stage.write(iterator)
 
-    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Validate all rows and publish them."""
-        staged = StagedRows(self._options, cast("Sequence[StagedPart | None]", messages))
-        try:
-            load_staged(self._options, staged, self._mode)
-        finally:
-            staged.discard()
+    def commit(self, messages: Messages) -> None:
+        """Hold all rows against the graph, and publish them."""
+        with until_published(self._options, [self._stage.load_id]):
+            StagedRows(self._options, messages).publish(self._mode)
 
-    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Forget what was staged."""
-        StagedRows(self._options, cast("Sequence[StagedPart | None]", messages)).discard()
+    def abort(self, messages: Messages) -> None:
+        """Forget what was staged, whoever has told of it."""
+        del messages
+        discard(self._options, [self._stage.load_id])
 
 
 def write_mode(options: SourceOptions, *, overwrite: bool) -> str:
