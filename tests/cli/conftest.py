@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.forks import run
 
 SCHEMA = """
 node Person {
@@ -43,16 +43,10 @@ class Command:
 
     folder: Path
 
-    def __call__(self, *arguments: str, code: int = 0, env: dict[str, str] | None = None) -> Ran:
-        done = subprocess.run(
-            [sys.executable, "-m", "omnigraph", *arguments],
-            cwd=self.folder,
-            env={**os.environ, "COLUMNS": "200", **(env or {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+    def __call__(self, *arguments: str, code: int = 0, env: dict[str, str] | None = None, given: str = "") -> Ran:
+        home = {"COLUMNS": "200", "OMNIGRAPH_HOME": str(self.folder / ".omnigraph")}
+        whole = os.environ | home | (env or {})
+        done = run("omnigraph", *arguments, cwd=self.folder, env=whole, input=given)
         ran = Ran(done.returncode, done.stdout, done.stderr)
         assert "Traceback" not in ran.err, ran.err
         assert ran.code == code, f"{arguments}: exit {ran.code}\n{ran.out}\n{ran.err}"

@@ -12,6 +12,7 @@ import pytest
 
 from omnigraph.manifest import rows
 from tests.support import SeaweedServer
+from tests.support.forks import ROOT
 
 from .conftest import Command
 
@@ -107,6 +108,7 @@ def test_a_graph_of_a_newer_format_says_upgrade(graph: Command, monkeypatch: pyt
 
 AS_NOBODY = """
 import os, sys, zoneinfo
+import tests.support.preload
 import omnigraph.cli.app, omnigraph.graph, omnigraph.manifest
 omnigraph.graph.open_graph(sys.argv[-1]).snapshot()
 if os.geteuid() == 0:
@@ -127,7 +129,7 @@ def test_no_permission(omnigraph: Command) -> None:
         before = files(root)
         command = [sys.executable, "-c", AS_NOBODY, "branch", "create", "b", "--uri", str(root)]
         env = {**os.environ, "OMNIGRAPH_HOME": name}  # root's own is not theirs to read
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=env)
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False, env=env)
         assert ran.returncode == 1
         assert "permission" in ran.stderr.splitlines()[-1]
         assert "Traceback" not in ran.stderr

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -118,13 +116,7 @@ def test_fmt_of_a_folder_touches_nothing_if_one_text_is_wrong(place: Command) ->
 
 
 def test_fmt_of_standard_input(place: Command) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "omnigraph", "fmt", "--stdin", "pg"],
-        input="node Person{name:String @key}",
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith("node Person {\n")
+    done = place("fmt", "--stdin", "pg", given="node Person{name:String @key}")
+    assert done.out.startswith("node Person {\n")
     assert place("fmt", "--stdin", "sql", code=1).err.startswith("error: ")
     assert place("fmt", "people.txt", code=1).err.startswith("error: ")

@@ -16,7 +16,7 @@ def test_policy_commands(omnigraph):
     (omnigraph.folder / "p.yaml").write_text(BUNDLE)
     (omnigraph.folder / "good.yaml").write_text(CASES)
     (omnigraph.folder / "bad.yaml").write_text(CASES.replace("deny", "allow"))
-    assert "ok: graph policy with 8 rules" in omnigraph("policy", "validate", "--policy", "p.yaml").out
+    assert "ok: graph policy with 9 rules" in omnigraph("policy", "validate", "--policy", "p.yaml").out
     assert "4 of 4" in omnigraph("policy", "test", "--policy", "p.yaml", "--tests", "good.yaml").out
     failed = omnigraph("policy", "test", "--policy", "p.yaml", "--tests", "bad.yaml", code=1).out
     assert "FAIL main-is-protected: expected allow, got deny" in failed

@@ -3,54 +3,31 @@
 from __future__ import annotations
 
 import json
-import queue
 import shutil
 import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from tests.support.forks import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
 NEVER = -1
 AT_ONCE = 2
-SPARE = 2
 
 T = TypeVar("T")
 
 
-class Victims:
-    """Processes started ahead of need, so that nobody waits for their imports."""
-
-    def __init__(self) -> None:
-        self._ready: queue.SimpleQueue[subprocess.Popen[str]] = queue.SimpleQueue()
-        for _ in range(SPARE):
-            self._ready.put(self._start())
-
-    @staticmethod
-    def _start() -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "tests.fault.victim"]
-        return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def run(self, act: str, uri: Path, after: int) -> int | None:
-        """Let one do an act. How many operations it took; None if it was killed on the way."""
-        victim = self._ready.get()
-        self._ready.put(self._start())
-        out, _ = victim.communicate(json.dumps({"act": act, "uri": str(uri), "after": after}) + "\n", timeout=60)
-        if victim.returncode == 0:
-            return json.loads(out)["seen"]
-        assert victim.returncode == -signal.SIGKILL, f"{act} failed by itself, at operation {after}"
-        return None
-
-    def close(self) -> None:
-        while not self._ready.empty():
-            spare = self._ready.get()
-            spare.kill()
-            spare.communicate()
+def run_victim(act: str, uri: Path, after: int) -> int | None:
+    """Let a process do an act. How many operations it took; None if it was killed on the way."""
+    order = json.dumps({"act": act, "uri": str(uri), "after": after})
+    done = run("tests.fault.victim", input=order + "\n")
+    if done.returncode == 0:
+        return json.loads(done.stdout)["seen"]
+    assert done.returncode == -signal.SIGKILL, f"{act} failed by itself, at operation {after}: {done.stderr}"
+    return None
 
 
 class Trial(Generic[T]):
@@ -64,24 +41,23 @@ class Trial(Generic[T]):
         act: str,
         original: Path,
         folder: Path,
-        victims: Victims,
         look: Callable[[Path], T],
         goes_on: Callable[[Path], None],
     ) -> None:
-        self.act, self.original, self.folder, self.victims = act, original, folder, victims
+        self.act, self.original, self.folder = act, original, folder
         self.look, self._goes_on = look, goes_on
         self.old = look(original)
 
     def everywhere(self, check: Callable[[Path, T, bool], None]) -> int:
         """Kill everywhere and check each time; returns at how many places."""
         whole = self._copy("whole")
-        total = self.victims.run(self.act, whole, NEVER)
+        total = run_victim(self.act, whole, NEVER)
         assert total is not None
         check(whole, self.look(whole), True)
 
         def one(after: int) -> bool:
             uri = self._copy(str(after))
-            finished = self.victims.run(self.act, uri, after) is not None
+            finished = run_victim(self.act, uri, after) is not None
             try:
                 check(uri, self.look(uri), finished)
                 self._goes_on(uri)

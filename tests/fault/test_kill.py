@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,11 +9,11 @@ import pytest
 
 from omnigraph.manifest import Repository, Retention, collect
 from omnigraph.model import errors
-from tests.fault.kill import Trial, Victims
+from tests.fault.kill import Trial
+from tests.support.disk import wait_for_tick
 from tests.support.graphs import PERSON, append, make, reopen, upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 NOW = Retention(keep=1, grace_s=0.0)
@@ -56,13 +55,6 @@ def look(uri: Path) -> Seen:
 
 
 @pytest.fixture(scope="module")
-def victims() -> Iterator[Victims]:
-    pool = Victims()
-    yield pool
-    pool.close()
-
-
-@pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Seven fragments on main, so that the next write folds; a branch, one to be deleted, a tag, some garbage."""
     uri = tmp_path_factory.mktemp("kill") / "original.omni"
@@ -87,7 +79,7 @@ def goes_on(uri: Path) -> None:
         append(repo, "next", branch=name, v=7)
     before = look(uri)
     assert all(rows["next"] == 7 for rows in before.rows.values())
-    time.sleep(0.01)  # cleanup takes what is older than its own first object, and clocks of disks tick slowly
+    wait_for_tick(uri.parent)  # cleanup takes what is older than its own first object
     collect(reopen(uri), NOW, dry_run=False)
     assert look(uri) == before
     fresh = reopen(uri)
@@ -99,8 +91,8 @@ def goes_on(uri: Path) -> None:
 
 
 @pytest.fixture
-def trial(request: pytest.FixtureRequest, original: Path, tmp_path: Path, victims: Victims) -> Trial[Seen]:
-    return Trial(request.param, original, tmp_path, victims, look, goes_on)
+def trial(request: pytest.FixtureRequest, original: Path, tmp_path: Path) -> Trial[Seen]:
+    return Trial(request.param, original, tmp_path, look, goes_on)
 
 
 @pytest.mark.parametrize(

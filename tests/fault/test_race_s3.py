@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.forks import forking
 from tests.support.graphs import append, ids_of, make, reopen, upsert
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def race(
     uri: str, options: dict[str, str], write: str, branches: list[str], commits: int
 ) -> list[tuple[str, str, float, int]]:
     """What each process was told: commit, key, seconds it took, races lost."""
-    context = multiprocessing.get_context("spawn")
+    context = forking()
     out, start = context.Queue(), context.Barrier(WORKERS)
     processes = [
         context.Process(
@@ -45,9 +45,9 @@ def race(
     for process in processes:
         process.start()
     try:
-        told = [out.get(timeout=120) for _ in range(WORKERS * commits)]
+        told = [out.get(timeout=300) for _ in range(WORKERS * commits)]
         for process in processes:
-            process.join(timeout=30)
+            process.join(timeout=300)
     finally:
         for process in processes:
             process.kill()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import omnigraph as og
-from tests.fault.kill import Trial, Victims
+from tests.fault.kill import Trial
 from tests.fault.victim import RECORDS
+from tests.support.disk import wait_for_tick
 from tests.support.social import ids, orphans, rows, social
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
@@ -67,7 +66,7 @@ def goes_on(uri: Path) -> None:
         graph.load([{"type": "Person", "data": {"name": "next"}}], mode="append", branch=ref.name)
         graph.mutate(NEXT, branch=ref.name)
     before = look(uri)
-    time.sleep(0.01)  # cleanup takes what is older than its own first object, and clocks of disks tick slowly
+    wait_for_tick(uri.parent)  # cleanup takes what is older than its own first object
     og.open(uri).cleanup(keep=1, grace_s=0.0, confirm=True)
     assert look(uri) == before
     fresh = og.open(uri)
@@ -75,13 +74,6 @@ def goes_on(uri: Path) -> None:
     fresh.mutate('query q() { delete Person where name = "bob" }')
     assert orphans(fresh) == []
     assert "bob" not in ids(fresh, "node:Person")
-
-
-@pytest.fixture(scope="module")
-def victims() -> Iterator[Victims]:
-    pool = Victims()
-    yield pool
-    pool.close()
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +95,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def trial(request: pytest.FixtureRequest, original: Path, tmp_path: Path, victims: Victims) -> Trial[Seen]:
-    return Trial(request.param, original, tmp_path, victims, look, goes_on)
+def trial(request: pytest.FixtureRequest, original: Path, tmp_path: Path) -> Trial[Seen]:
+    return Trial(request.param, original, tmp_path, look, goes_on)
 
 
 @pytest.mark.parametrize("trial", ["mutate", "schema_apply", "merge", "revert"], indirect=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import threading
 import time
 
@@ -13,6 +12,8 @@ from omnigraph.manifest.maintain import Maintenance
 from omnigraph.manifest.naming import write_first_entry
 from omnigraph.model import errors
 from omnigraph.storage.tiers import fragments_bound
+from tests.support.disk import wait_for_tick
+from tests.support.forks import forking
 from tests.support.graphs import PERSON, append, delete, ids_of, make, parts, reopen, rows, upsert
 
 NOW = Retention(keep=1, grace_s=0.0)
@@ -331,7 +332,7 @@ def _race(uri: str, worker: int, commits: int, out, branch: str = "main") -> Non
 
 
 def race(uri: str, workers: int, commits: int, branches: list[str]) -> tuple[dict[str, str], float, int]:
-    context = multiprocessing.get_context("spawn")
+    context = forking()
     out = context.Queue()
     processes = [
         context.Process(target=_race, args=(uri, worker, commits, out, branches[worker % len(branches)]))
@@ -422,7 +423,7 @@ def test_a_parked_writer_that_wakes_after_cleanup_stages_again(repo, tmp_path, t
         txn.append(PERSON, rows("parked"))
         attempts.append(1)
         if len(attempts) == 1:
-            time.sleep(0.02)
+            wait_for_tick(tmp_path)
             if traffic:
                 append(repo, "other")
             collect(repo, NOW, dry_run=False)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import multiprocessing
 import time
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import omnigraph as og
+from tests.support.forks import forking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from omnigraph.manifest import Published, PublishPlan
 
-TIMEOUT_S = 120
+TIMEOUT_S = 300
 LEAD_S = 0.02
 """Time for the word to reach everybody before the start."""
 
@@ -62,7 +62,7 @@ class Racers:
     """Started once and used by many tests, because their imports take longer than their races."""
 
     def __init__(self) -> None:
-        self._context = multiprocessing.get_context("spawn")
+        self._context = forking()
         self._known: list[tuple[Any, Connection]] = []
 
     def race(self, uri: object, *acts: Act, options: dict[str, str] | None = None) -> list[Told]:
