@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.support import CarelessServer, CountingProxy, MinistackServer, S3Endpoint, SeaweedServer
 from tests.support.spark import spark_conf
@@ -14,17 +15,67 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # A run of the tests is a judgement of a change, so it asks the same questions each time; EXPLORE=1 asks new ones.
-settings.register_profile("judge", derandomize=True, deadline=None, database=None)
-settings.register_profile("explore", deadline=None, database=None)
+OF_THE_MACHINE = ("OMNIGRAPH_", "AWS_", "AZURE_", "GOOGLE_", "SPARK_", "FORCE_COLOR", "PY_COLORS", "CLICOLOR_FORCE")
+LOOPBACK = "127.0.0.1,localhost"
+"""No proxy of a network leads to what a test has started."""
+
+for variable in [name for name in os.environ if name.startswith(OF_THE_MACHINE) or name == "GITHUB_ACTIONS"]:
+    del os.environ[variable]  # what somebody has set for themselves is no part of a test
+for variable in ("NO_PROXY", "no_proxy"):
+    os.environ[variable] = ",".join(filter(None, (os.environ.get(variable), LOOPBACK)))
+
+# A machine that is busy with other things is no finding: nothing here depends on how long an example takes.
+UNHURRIED = {"deadline": None, "database": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("judge", derandomize=True, **UNHURRIED)
+settings.register_profile("explore", **UNHURRIED)
 settings.load_profile("explore" if os.environ.get("EXPLORE") else "judge")
 
+FIRST = ("spark", "race", "cost")
+"""Groups of tests that share one worker process. They take longest, so they begin first; then what is marked slow."""
+SHARING = ("tests/cli/test_served.py", "tests/client/", "tests/mcp/", "tests/server/")
+"""Modules whose tests share a server. They stay together, so that it starts once."""
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with Spark share one worker process, and so one session."""
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+
+class Grouping:
+    """Tests with Spark share one worker process, and so one session; the longest come first."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            if "spark" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.xdist_group("spark"))
+            elif item.nodeid.startswith(SHARING) and item.get_closest_marker("xdist_group") is None:
+                item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        items.sort(key=_rank)
+
+
+class GroupsInIds:
+    """xdist 3.8 notes the group of a test where pytest 9.2 does not look any more, and so loses it without a word
+    (pytest-dev/pytest-xdist#1386): then Spark, and the races for the machine, would run in both workers at once."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        if not getattr(config.option, "loadgroup", False):
+            return
+        for item in items:
+            wanted = getattr(item, "_nodeid", item.nodeid)
+            if item.nodeid != wanted:
+                item._id = type(item._id).parse(wanted)
+            group = item.get_closest_marker("xdist_group")
+            assert group is None or item.nodeid.endswith(f"@{group.args[0]}"), f"{item.nodeid} has lost its group"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Grouping())
+    config.pluginmanager.register(GroupsInIds())
+
+
+def _rank(item: pytest.Item) -> int:
+    """Where a test comes; those of one rank stay in order."""
+    group = item.get_closest_marker("xdist_group")
+    if group is None:
+        return len(FIRST) + (1 if item.get_closest_marker("slow") else 2)
+    return FIRST.index(group.args[0]) if group.args[0] in FIRST else len(FIRST)
 
 
 @pytest.fixture(scope="session")
@@ -102,6 +153,13 @@ def own_environment() -> Iterator[None]:
 def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """Say a measured figure; it is printed at the end of the run, also from worker processes."""
     return lambda text: request.node.user_properties.append(("figure", text))
+
+
+def pytest_report_header() -> list[str]:
+    """What a failure on another machine may depend on."""
+    parts = [f"{name} {version(name)}" for name in ("pylance", "pyarrow", "duckdb", "pyspark", "obstore")]
+    asked = "new questions" if os.environ.get("EXPLORE") else "the same questions each time (EXPLORE=1: new ones)"
+    return [f"with: {', '.join(parts)}; {os.cpu_count()} processors", f"property tests: {asked}"]
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.pages import has_examples, run_page
 
 ROOT = Path(__file__).parents[2]
-PAGES = [page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] if has_examples(page)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def _parameter(page: Path) -> Any:
+    """The pages that start Spark find the session of the tests, in the process that has it."""
+    marks = [pytest.mark.xdist_group("spark")] if "spark_session()" in page.read_text() else []
+    return pytest.param(page, marks=marks, id=page.name)
+
+
+PAGES = [_parameter(page) for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] if has_examples(page)]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_the_examples_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMNIGRAPH_HOME", str(tmp_path / ".omnigraph"))
     if "spark_session()" in page.read_text():
         request.getfixturevalue("spark")  # it is the session that the page finds
     run_page(page)
