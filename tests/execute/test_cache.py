@@ -80,7 +80,7 @@ def test_threads_build_a_value_once() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join()
     assert sorted(built) == [("a",), ("b",), ("c",)]
     assert not cache._building
 

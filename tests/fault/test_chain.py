@@ -16,7 +16,7 @@ from omnigraph.storage.store import connect
 if TYPE_CHECKING:
     from pathlib import Path
 
-LENGTH = 100_000
+LENGTH = 20_000
 
 
 def chain_in(folder: Path, first: int = 0) -> Chain:

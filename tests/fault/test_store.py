@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import socket
+import threading
 from collections.abc import Callable, Iterator
 
 import obstore
@@ -18,7 +19,7 @@ from tests.support.graphs import append, ids_of, make, parts, reopen, upsert
 
 pytestmark = pytest.mark.s3
 
-IMPATIENT_S = 1.0
+IMPATIENT_S = 2.0
 Write = Callable[[Repository], object]
 WRITES: dict[str, Write] = {
     "append": lambda repo: append(repo, "new", v=1),
@@ -119,9 +120,11 @@ def test_an_entry_that_lands_after_its_timeout_is_acknowledged_once(ministack, b
 def test_a_late_entry_does_not_undo_what_came_after(ministack, broken, uri) -> None:
     """The PUT is under way for long: meanwhile it is put again, acknowledged, and others have gone on."""
     repo = trusting(uri, broken)
-    broken.fault = on_entry(Fault.land_later(1.5, hang_up=True))
+    it_may_land = threading.Event()
+    broken.fault = on_entry(Fault.land_later(it_may_land, hang_up=True))
     published = append(repo, "new")
     append(reopen(uri, ministack.storage_options), "other")
+    it_may_land.set()
     broken.settle()
     late = entries(broken)[0]
     assert late.landed == [412]

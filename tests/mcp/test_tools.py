@@ -39,7 +39,7 @@ def served(tmp_path_factory):
 
 @asynccontextmanager
 async def agent(served, token, path="/mcp"):
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http:
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=300) as http:
         stream = streamable_http_client(f"{served.url}{path}", http_client=http)
         async with Client(stream) as client:
             yield client

@@ -15,6 +15,8 @@ from typing import Any, Self
 import httpx
 import jsonschema_rs
 
+from tests.support.eventually import HANGS_S
+
 CONTRACT = json.loads((Path(__file__).parent / "contract.json").read_text())
 SCHEMA = """
 node Person {
@@ -36,7 +38,6 @@ DATA = """{"type":"Person","data":{"name":"ada","age":36,"photo":"base64:aGVsbG8
 {"type":"Secret","data":{"code":"xyzzy"}}
 {"edge":"Knows","from":"ada","to":"ben","data":{"since":"2024-05-01"}}
 """
-START_S = 60
 
 
 class ServerProcess:
@@ -61,7 +62,7 @@ class ServerProcess:
         assert self.process.stdout is not None
         lines: queue.Queue[bytes] = queue.Queue()
         threading.Thread(target=lambda: lines.put(self.process.stdout.readline()), daemon=True).start()
-        line = lines.get(timeout=START_S).decode()
+        line = lines.get(timeout=HANGS_S).decode()
         assert line.startswith("OMNIGRAPH_LISTEN_ADDR="), self.log_path.read_text()
         return line.strip().partition("=")[2]
 
@@ -75,7 +76,7 @@ class ServerProcess:
             client.http.close()
         if self.process.poll() is None:
             self.process.send_signal(how)
-        code = self.process.wait(timeout=60)
+        code = self.process.wait(timeout=HANGS_S)
         self.process.stdout.close()
         self._log.close()
         return code
@@ -92,7 +93,7 @@ class Client:
 
     def __init__(self, url: str, token: str | None, graph: str) -> None:
         headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
-        self.http = httpx.Client(base_url=url, headers=headers, timeout=60)
+        self.http = httpx.Client(base_url=url, headers=headers, timeout=HANGS_S)
         self.graph = graph
 
     def __call__(self, method: str, path: str, expect: int = 200, **how: Any) -> httpx.Response:

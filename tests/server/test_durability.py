@@ -9,6 +9,7 @@ import pytest
 import omnigraph as og
 from omnigraph.model.errors import Fenced, OmniGraphError
 from tests.server.process import SCHEMA, ServerProcess
+from tests.support.eventually import HANGS_S, eventually
 
 INSERT = "query add($name: String) { insert Person { name: $name } }"
 NAMES = "query names() { match { $p: Person } return { $p.name } }"
@@ -29,7 +30,7 @@ def run_all(threads: list[threading.Thread]) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join(HANGS_S)
         assert not thread.is_alive()
 
 
@@ -47,13 +48,10 @@ def test_a_killed_server_loses_nothing_it_acknowledged(tmp_path):
         ]
         for thread in threads:
             thread.start()
-        deadline = time.monotonic() + 60
-        while sum(map(len, acknowledged)) < 20:
-            assert time.monotonic() < deadline
-            threading.Event().wait(0.05)
+        eventually(lambda: sum(map(len, acknowledged)) >= 20)
         server.stop(signal.SIGKILL)
         for thread in threads:
-            thread.join(60)
+            thread.join(HANGS_S)
     said = {name for one in acknowledged for name in one}
     assert said <= names_of(tmp_path / "g.omni")
     assert len(names_of(tmp_path / "g.omni")) <= len(said) + 4
@@ -65,12 +63,9 @@ def test_a_server_that_is_told_to_stop_finishes_what_it_began(tmp_path):
     with ServerProcess("--graph", "g=g.omni", "--unauthenticated", folder=tmp_path) as server:
         thread = threading.Thread(target=insert_until_it_fails, args=(server.url, "n", acknowledged, 10_000))
         thread.start()
-        deadline = time.monotonic() + 60
-        while len(acknowledged) < 3:
-            assert time.monotonic() < deadline
-            threading.Event().wait(0.05)
+        eventually(lambda: len(acknowledged) >= 3)
         assert server.stop(signal.SIGTERM) in (0, -signal.SIGTERM)
-        thread.join(60)
+        thread.join(HANGS_S)
     assert set(acknowledged) <= names_of(tmp_path / "g.omni")
 
 

@@ -1,7 +1,6 @@
 """Loads as jobs: started, watched, called off."""
 
-import threading
-import time
+from tests.support.eventually import eventually
 
 NDJSON = {"content-type": "application/x-ndjson"}
 
@@ -11,12 +10,8 @@ def start(client, lines, expect=200, **params):
 
 
 def over(client, job):
-    deadline = time.monotonic() + 60
-    while job["status"] in ("queued", "running"):
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.05)
-        job = client.get(f"/jobs/{job['job_id']}")
-    return job
+    eventually(lambda: client.get(f"/jobs/{job['job_id']}")["status"] not in ("queued", "running"), "the end of a job")
+    return client.get(f"/jobs/{job['job_id']}")
 
 
 def test_a_job_loads(client):

@@ -9,6 +9,7 @@ from schemathesis.transport.serialization import Binary
 
 import omnigraph as og
 from tests.server.process import CONTRACT, DATA, SCHEMA, ServerProcess
+from tests.support.eventually import HANGS_S
 
 schemathesis.checks.load_all_checks()
 CHECKS = schemathesis.checks.CHECKS.get_by_names(
@@ -62,7 +63,7 @@ def lines(_context, value):
 
 def test_nothing_undocumented_and_nothing_of_ours_fails(document, server):
     loaded = schemathesis.openapi.from_dict(document)
-    loaded.config.update(base_url=server.url)
+    loaded.config.update(base_url=server.url, request_timeout=HANGS_S)
     tried = 0
     for found in loaded.exclude(path_regex="/metrics").get_all_operations():
         operation = found.ok()

@@ -1,9 +1,8 @@
 """Queries and stored queries over HTTP."""
 
-import threading
-import time
-
 import pyarrow as pa
+
+from tests.support.eventually import eventually
 
 NAMES = "query names() { match { $p: Person } return { $p.name } order { $p.name } }"
 ONE = "query one($name: String) { match { $p: Person { name: $name } } return { $p } }"
@@ -81,20 +80,12 @@ def test_invoking_a_stored_query(client):
 def test_stored_queries_are_read_again_when_they_change(client, folder):
     path = folder / "stored" / "late.gq"
     path.write_text("query late() { match { $p: Person } return { $p.name } }")
-    _until(lambda: client.http.post("/graphs/g/queries/late", json={}).status_code == 200)
+    eventually(lambda: client.http.post("/graphs/g/queries/late", json={}).status_code == 200)
     path.write_text("query late( {")
-    _until(lambda: "kept as they were" in (folder / "server.log").read_text())
+    eventually(lambda: "kept as they were" in (folder / "server.log").read_text())
     assert client.post("/queries/late")
     path.unlink()
-    _until(lambda: client.http.post("/graphs/g/queries/late", json={}).status_code == 404)
-
-
-def _until(holds) -> None:
-    deadline = time.monotonic() + 60
-    pause = threading.Event()
-    while not holds():
-        assert time.monotonic() < deadline
-        pause.wait(0.1)
+    eventually(lambda: client.http.post("/graphs/g/queries/late", json={}).status_code == 404)
 
 
 def test_a_client_that_goes_away_stops_its_query(client, folder):
@@ -114,8 +105,8 @@ def test_a_client_that_goes_away_stops_its_query(client, folder):
     head = f"{start}content-length: {len(body)}\r\n"
     with socket.create_connection((host, int(port))) as wire:
         wire.sendall(f"{head}x-request-id: gone-away\r\n\r\n".encode() + body)
-        _until(lambda: "omnigraph_requests_inflight 2.0" in client.http.get("/metrics").text)
-    _until(lambda: '"request_id":"gone-away"' in (folder / "server.log").read_text())
+        eventually(lambda: "omnigraph_requests_inflight 2.0" in client.http.get("/metrics").text)
+    eventually(lambda: '"request_id":"gone-away"' in (folder / "server.log").read_text())
     lines = [line for line in (folder / "server.log").read_text().splitlines() if "gone-away" in line]
     assert len(lines) == 1
     assert '"error":"Cancelled"' in lines[0]

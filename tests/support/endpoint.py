@@ -52,5 +52,5 @@ class S3Endpoint:
         """Create a bucket, with a fresh name unless one is given, and return its name."""
         name = name or f"b-{uuid.uuid4().hex[:12]}"
         url = obstore.sign(self.store(name), "PUT", "", timedelta(minutes=1))
-        with urllib.request.urlopen(urllib.request.Request(url, method="PUT"), timeout=10):
+        with urllib.request.urlopen(urllib.request.Request(url, method="PUT"), timeout=300):
             return name

@@ -1,5 +1,7 @@
 """What can go wrong between a client and its store, as data."""
 
+import threading
+import time
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -10,6 +12,7 @@ class Fault:
 
     kind: Literal["drop", "lose_answer", "twice", "land_later", "delay", "answer"]
     seconds: float = 0.0
+    until: threading.Event | None = None
     hang_up: bool = False
     answered: Literal["first", "last"] = "first"
     status: int = 0
@@ -31,9 +34,12 @@ class Fault:
         return cls("twice", answered=answered)
 
     @classmethod
-    def land_later(cls, seconds: float, *, hang_up: bool = False) -> Self:
-        """No answer ever; the request lands after a while. `hang_up` spares the client its timeout."""
-        return cls("land_later", seconds=seconds, hang_up=hang_up)
+    def land_later(cls, when: float | threading.Event, *, hang_up: bool = False) -> Self:
+        """No answer ever; the request lands after some seconds, or when it is told. `hang_up` spares the client its
+        timeout."""
+        if isinstance(when, threading.Event):
+            return cls("land_later", until=when, hang_up=hang_up)
+        return cls("land_later", seconds=when, hang_up=hang_up)
 
     @classmethod
     def delay(cls, seconds: float) -> Self:
@@ -44,6 +50,12 @@ class Fault:
     def answer(cls, status: int, code: str = "InternalError") -> Self:
         """The server never sees the request; the client gets this answer as S3 would word it."""
         return cls("answer", status=status, code=code)
+
+    def wait(self) -> None:
+        """Let the time pass after which the request lands."""
+        time.sleep(self.seconds)
+        if self.until:
+            self.until.wait()
 
     def response(self, method: str) -> bytes:
         body = f"<Error><Code>{self.code}</Code><Message>fault</Message></Error>".encode()

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-SHELL_TIMEOUT_S = 120
+SHELL_TIMEOUT_S = 300
 
 
 def has_examples(page: Path) -> bool:

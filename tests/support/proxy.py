@@ -53,7 +53,7 @@ class CountingProxy(S3Endpoint):
         with self._changed:
             for wire in self._wires:
                 wire.shut()
-            self._changed.wait_for(lambda: not self._wires, timeout=5)
+            self._changed.wait_for(lambda: not self._wires, timeout=30)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -70,7 +70,7 @@ class CountingProxy(S3Endpoint):
         finally:
             counts.close()
 
-    def settle(self, timeout_s: float = 30.0) -> None:
+    def settle(self, timeout_s: float = 300.0) -> None:
         """Wait until nothing is under way, requests that land late included."""
         with self._changed:
             assert self._changed.wait_for(lambda: self._pending == 0, timeout_s), "requests are still under way"
@@ -198,7 +198,7 @@ def _break(client: Wire, exchange: Exchange, head: Head, link: Upstream, fault: 
     if fault.kind == "drop":
         return False
     if fault.kind == "delay":
-        time.sleep(fault.seconds)
+        fault.wait()
         return _forward(client, exchange, head, link)
     body = b"".join(client.request_body(head))
     exchange.bytes_in = len(head.raw) + len(body)
@@ -209,7 +209,7 @@ def _break(client: Wire, exchange: Exchange, head: Head, link: Upstream, fault: 
         return True
     if fault.hang_up:
         client.shut()
-    time.sleep(fault.seconds)
+    fault.wait()
     answers = [link.deliver(head, body) for _ in range(2 if fault.kind == "twice" else 1)]
     exchange.landed.extend(answer.status for answer, _ in answers)
     if fault.kind != "twice":

@@ -15,7 +15,7 @@ from typing import Self
 
 from tests.support.endpoint import ACCESS_KEY, REGION, SECRET_KEY, S3Endpoint
 
-START_TIMEOUT_S = 30.0
+START_TIMEOUT_S = 120.0
 START_ATTEMPTS = 3
 LOOPBACK = "127.0.0.1"
 GUARD = Path(__file__).with_name("guard.py")
@@ -129,7 +129,7 @@ class ServerProcess(S3Endpoint):
         if self._process is None:
             return
         self._process.terminate()  # the guard turns this into SIGKILL for the server
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=START_TIMEOUT_S)
         if self._process.stdin:
             self._process.stdin.close()
         self._process = None
@@ -176,7 +176,7 @@ class ServerProcess(S3Endpoint):
     def _ready(self) -> bool:
         if not self.running:
             raise ServerFailed(self._explain())
-        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=2)
+        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=START_TIMEOUT_S)
         try:
             connection.request("GET", self.ready_path)
             return connection.getresponse().status == 200

@@ -17,6 +17,7 @@ from obstore.exceptions import AlreadyExistsError, GenericError
 
 from tests.support import CarelessServer, CountingProxy, Exchange, Fault, MinistackServer
 from tests.support.exchange import Counts
+from tests.support.overlap import LATENCIES_S, fewest_hops
 
 pytestmark = pytest.mark.s3
 
@@ -92,19 +93,21 @@ def test_counts_are_exact_for_lance(proxy: CountingProxy, s3_bucket: str) -> Non
 def test_parallel_requests_are_one_hop(proxy: CountingProxy, s3_bucket: str) -> None:
     store = proxy.store(s3_bucket)
     obstore.put(store, "warm", b"")
-    proxy.latency_s = 0.1
     barrier = threading.Barrier(4)
 
     def put(number: int) -> None:
         barrier.wait()
         obstore.put(store, f"key/{number}", b"")
 
-    with proxy.counting() as counts, ThreadPoolExecutor(4) as pool:
-        started_s = time.monotonic()
-        list(pool.map(put, range(4)))
-        obstore.get(store, "key/1").bytes()
+    def act() -> Counts:
+        with proxy.counting() as counts, ThreadPoolExecutor(4) as pool:
+            list(pool.map(put, range(4)))
+            obstore.get(store, "key/1").bytes()
+        return counts
+
+    counts = fewest_hops(proxy, act, at_most=2)
     assert (counts.requests, counts.hops) == (5, 2), counts
-    assert time.monotonic() - started_s >= 0.2
+    assert all(each.end_s and each.end_s - each.start_s >= LATENCIES_S[0] for each in counts.exchanges)
 
 
 def test_hops_are_the_longest_chain() -> None:
@@ -151,22 +154,26 @@ def test_a_doubled_request_lands_twice(answered: str, proxy: CountingProxy, s3_b
 
 
 def test_a_put_lands_after_its_client_gave_up(proxy: CountingProxy, s3_bucket: str) -> None:
-    proxy.fault = once(Fault.land_later(0.6))
-    impatient = proxy.store(s3_bucket, client_options={"timeout": timedelta(seconds=0.2)})
+    it_may_land = threading.Event()
+    proxy.fault = once(Fault.land_later(it_may_land))
+    impatient = proxy.store(s3_bucket, client_options={"timeout": timedelta(seconds=2)})
     with proxy.counting() as counts, pytest.raises(GenericError):
         obstore.put(impatient, "key", b"late", mode="create")
     store = proxy.store(s3_bucket)
     with pytest.raises(FileNotFoundError):
         obstore.get(store, "key")
+    it_may_land.set()
     proxy.settle()
     assert obstore.get(store, "key").bytes() == b"late"
     assert counts.requests == 1, "obstore does not try a conditional PUT again after a timeout"
 
 
 def test_a_late_put_meets_the_retry_that_overtook_it(proxy: CountingProxy, s3_bucket: str) -> None:
-    proxy.fault = once(Fault.land_later(0.5, hang_up=True))
+    it_may_land = threading.Event()
+    proxy.fault = once(Fault.land_later(it_may_land, hang_up=True))
     with proxy.counting() as counts:
         obstore.put(proxy.store(s3_bucket), "key", b"", mode="create")
+        it_may_land.set()
         proxy.settle()
     assert [each.landed for each in counts.exchanges] == [[412], [200]]
 
@@ -202,15 +209,17 @@ def test_sixteen_processes_at_once(ministack: MinistackServer) -> None:
     with CountingProxy(ministack.endpoint) as proxy, proxy.counting() as counts:
         command = [sys.executable, "-c", FIFTY_PUTS_AND_GETS, proxy.endpoint, bucket]
         workers = [subprocess.Popen([*command, str(worker)], cwd=ROOT) for worker in range(16)]
-        assert [worker.wait(timeout=60) for worker in workers] == [0] * 16
+        assert [worker.wait(timeout=300) for worker in workers] == [0] * 16
     assert (counts.puts, counts.gets, counts.requests) == (800, 800, 1600)
 
 
-def test_the_proxy_adds_less_than_a_millisecond(careless: CarelessServer) -> None:
+def test_the_proxy_adds_next_to_nothing(careless: CarelessServer, figure) -> None:
+    """How long it takes is a figure; a request stays one request, and waits for nothing."""
     bucket = careless.bucket()
-    with CountingProxy(careless.endpoint) as proxy:
+    with CountingProxy(careless.endpoint) as proxy, proxy.counting() as counts:
         direct, through = (best_get_s(place.store(bucket)) for place in (careless, proxy))
-    assert through - direct < 0.001
+    assert (counts.puts, counts.gets, counts.requests) == (1, 100, 101)
+    figure(f"a request through the counting proxy: {1000 * direct:.2f} ms without it, {1000 * through:.2f} ms with it")
 
 
 def best_get_s(store: obstore.store.S3Store) -> float:
