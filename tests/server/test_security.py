@@ -147,7 +147,9 @@ def test_bodies_that_are_too_much(secured, as_actor):
     assert ada("POST", "/mutate", 413, content=b" " * 20_000, headers=json_type).json()["code"] == "bad_request"
     for packed in (b"\x1f\x8b\x08\x00", b"BZh91AY&SY", b"\x28\xb5\x2f\xfd"):
         assert ada("POST", "/load/ndjson", 400, content=packed + b"x" * 100, headers=ndjson)
+        assert ada("POST", "/jobs/load", 400, content=packed + b"x" * 100, headers=ndjson)
         unpacking = {**ndjson, "content-encoding": "gzip"}
+        assert ada("POST", "/jobs/load", 415, content=packed, headers=unpacking)
         assert ada("POST", "/load/ndjson", 415, content=packed, headers=unpacking)
     deep = b'{"query": ' + b"[" * 4000 + b"]" * 4000 + b"}"
     assert ada("POST", "/mutate", 400, content=deep, headers=json_type)
@@ -166,6 +168,17 @@ def test_a_body_that_never_comes(folder):
         assert server.client().get("/schema")
         late = raw(server, head, wait=True)
         assert late.startswith(b"HTTP/1.1 408 ")
+        agents = head.replace(b"/mutate", b"/mcp").replace(b"json\r", b"json\r\naccept: application/json\r")
+        assert raw(server, agents, wait=True).startswith(b"HTTP/1.1 408 ")
+        assert raw(server, b"GET /graphs/g/schema HT", wait=True) == b""
+        whole = b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+        host, _, port = server.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=30) as wire:  # kept alive, then begun anew
+            wire.sendall(whole)
+            assert wire.recv(65536).startswith(b"HTTP/1.1 200 ")
+            wire.sendall(b"GET /")
+            while wire.recv(65536):
+                pass
         for bad in (
             b"GET /graphs/g/schema HTTP/1.1\r\nhost: 127.0.0.1\r\nx: " + b"y" * 200_000 + b"\r\n\r\n",
             b"GET /graphs/g/schema HTTP/1.1\r\nhost: 127.0.0.1\r\na b: c\r\n\r\n",
@@ -179,6 +192,28 @@ def test_a_body_that_never_comes(folder):
         foreign = raw(server, b"GET /graphs/g/schema HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n")
         assert foreign.startswith(b"HTTP/1.1 403 ")
         assert server.client().flat("GET", "/healthz")
+
+
+def test_an_export_that_nobody_reads_gives_its_place_free(folder):
+    og.init(folder / "x.omni", schema=SCHEMA).load([{"type": "Person", "data": {"name": "x", "photo": bytes(6 << 20)}}])
+    env = {"OMNIGRAPH_BODY_TIMEOUT_S": "2"}
+    asked = b"POST /graphs/g/export HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+    asked += b"content-length: 2\r\n\r\n{}"
+    with (
+        ServerProcess("--graph", "g=x.omni", "--unauthenticated", folder=folder, env=env) as server,
+        contextlib.ExitStack() as held,
+    ):
+        host, _, port = server.url.removeprefix("http://").partition(":")
+        for _ in range(8):
+            wire = held.enter_context(socket.socket())
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            wire.connect((host, int(port)))
+            wire.sendall(asked)
+            assert wire.recv(12) == b"HTTP/1.1 200"
+        client = server.client()
+        refused = client.http.post("/graphs/g/export", json={})
+        assert refused.json()["resource_limit"]["resource"] == "stream_export_slots"
+        eventually(lambda: client.http.post("/graphs/g/export", json={}).status_code == 200)
 
 
 def test_headers_and_paths_cannot_be_injected(secured, as_actor):

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import gzip
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 import omnigraph as og
-from omnigraph.model.errors import BadRequest, NotFound
+from omnigraph.model.errors import BadRequest, NotFound, ResourceLimit
 from omnigraph.model.violations import ValidationFailed, ViolationKind
+from omnigraph.write.blob_policy import COPIED_BYTES_MAX
 
 SCHEMA = """
 node Doc { name: String @key  body: Blob?  title: String? }
@@ -134,6 +140,54 @@ def test_allowed_references_are_copied_or_kept(g, tmp_path) -> None:
     assert (stat.kind, stat.uri, stat.etag) == ("external", base + "out.bin", None)
     with pytest.raises(BadRequest, match="is a reference to"):
         g.blobs.read("node", "Doc", "kept", "body")
+
+
+class _Outside(BaseHTTPRequestHandler):
+    """What somebody else's server may answer with."""
+
+    sent = 0
+
+    def do_GET(self) -> None:
+        if self.path == "/open/away":
+            self.send_response(302)
+            self.send_header("Location", "/secret")
+            self.end_headers()
+            return
+        self.send_response(200)
+        self.end_headers()
+        if self.path == "/open/endless":
+            with contextlib.suppress(OSError):
+                while True:
+                    self.wfile.write(bytes(1 << 20))
+                    type(self).sent += 1 << 20
+        else:
+            self.wfile.write({"/open/packed.gz": gzip.compress(b"inside"), "/secret": b"secret"}[self.path])
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def outside() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), _Outside) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/open/"
+        server.shutdown()
+        thread.join()
+
+
+def test_what_a_reference_names_is_taken_as_it_is_and_no_more_than_there_is_room_for(g, tmp_path, outside) -> None:
+    g = og.open(tmp_path / "g.omni", external_blobs=(outside,))
+    g.load([doc("packed", outside + "packed.gz")], mode="merge")
+    assert gzip.decompress(g.blobs.read("node", "Doc", "packed", "body")) == b"inside"
+    with pytest.raises(ResourceLimit) as refused:
+        g.load([doc("endless", outside + "endless")], mode="merge")
+    assert refused.value.facts["resource"] == "external Blob object bytes"
+    assert refused.value.facts["limit"] == COPIED_BYTES_MAX
+    assert _Outside.sent < 4 * COPIED_BYTES_MAX, "it stopped reading"
+    with pytest.raises(ValidationFailed, match="HTTP 302"):
+        g.load([doc("away", outside + "away")], mode="merge")
 
 
 def test_many_small_writes_fold_and_keep_their_bytes(g) -> None:

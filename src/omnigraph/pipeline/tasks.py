@@ -190,9 +190,9 @@ class SplitWriter:
         return ~np.isin(positions, np.array(wrong, np.int64))
 
     def _with_blobs(self, key: str, delta: TableDelta) -> TableDelta:
-        from omnigraph.write.streams import read_all
+        from omnigraph.write.streams import read_reference
 
-        policy = BlobPolicy(self._plan.allowed_blobs, read_all)
+        policy = BlobPolicy(self._plan.allowed_blobs, read_reference)
         keep = self._plan.mode is LoadMode.OVERWRITE
         return policy.admit({key: delta}, self._violations, keep_references=keep)[key]
 

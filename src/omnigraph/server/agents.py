@@ -12,6 +12,7 @@ from starlette.routing import Route
 from omnigraph.mcp.desk import LocalDesk
 from omnigraph.mcp.server import make_server
 from omnigraph.model.errors import NotFound
+from omnigraph.server.bodies import timely
 from omnigraph.server.context import call, caller
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Agents:
         known.record.operation = "mcp"
         asked = await call(known, scope["path_params"].get("graph_id") or _only_graph(known.server))
         scope["state"][_DESK] = _desk(asked)
-        await self._manager.handle_request(scope, receive, send)
+        await self._manager.handle_request(scope, timely(receive, known.server.limits.body_timeout_s), send)
 
     def routes(self) -> list[Route]:
         """Where it is."""

@@ -14,6 +14,7 @@ from omnigraph.model.errors import BadRequest, Cancelled, ResourceLimit
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.types import Message, Receive
 
 M = TypeVar("M", bound=Wire)
 
@@ -50,6 +51,26 @@ async def read_body(request: Request, limit: int, timeout_s: float, media: str) 
     except ClientDisconnect:
         raise Cancelled from None
     return b"".join(chunks)
+
+
+def timely(receive: Receive, timeout_s: float) -> Receive:
+    """A body that somebody else reads has to arrive in time as well; after it there is no hurry."""
+    deadline = asyncio.get_running_loop().time() + timeout_s
+    is_whole = False
+
+    async def received() -> Message:
+        nonlocal is_whole
+        if is_whole:
+            return await receive()
+        try:
+            async with asyncio.timeout_at(deadline):
+                message = await receive()
+        except TimeoutError:
+            raise BodyTooSlow(f"the body did not arrive within {timeout_s:g} s") from None
+        is_whole = not message.get("more_body", False)
+        return message
+
+    return received
 
 
 def check_media(request: Request, media: str) -> None:

@@ -10,6 +10,7 @@ import uvicorn
 from omnigraph.model.errors import BadRequest
 from omnigraph.server.app import create_app
 from omnigraph.server.graphs import open_server
+from omnigraph.server.heads import heads_within
 from omnigraph.server.observe import log_as_json
 from omnigraph.server.settings import check_bind
 
@@ -55,6 +56,7 @@ def serve(settings: Settings, bind: str, *, log_level: str = "info") -> None:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=int(settings.limits.shutdown_grace_s),
         h11_max_incomplete_event_size=HEADERS_BYTES_MAX,
+        http=heads_within(settings.limits.body_timeout_s),
     )
     running = _Announcing(config)
     running.run()

@@ -25,7 +25,8 @@ class BlobPolicy:
     """Which references may be stored, by the start of their addresses, and how their bytes are fetched."""
 
     allowed: tuple[str, ...] = ()
-    fetch: Callable[[str], bytes] | None = None
+    fetch: Callable[[str, int], bytes] | None = None
+    """Gives the bytes at an address, if there are no more than so many."""
     copied_bytes_max: int = COPIED_BYTES_MAX
 
     def admit(
@@ -51,11 +52,9 @@ class BlobPolicy:
             if fault is not None:
                 self._report(delta, row, name, fault, violations)
             elif not keep:
-                data[row] = self._fetch(delta, row, name, uri, violations)
+                data[row] = self._fetch(delta, row, name, uri, violations, self.copied_bytes_max - copied)
                 uris[row] = None
                 copied += len(data[row] or b"")
-                if copied > self.copied_bytes_max:
-                    raise ResourceLimit("external Blob object bytes", limit=self.copied_bytes_max, actual=copied)
         return _replaced(delta, name, data, uris)
 
     def _fault(self, uri: str) -> str | None:
@@ -67,9 +66,14 @@ class BlobPolicy:
             return f"the external reference {uri[:200]!r} is not allowed here; give the bytes as base64:…"
         return f"the external reference {uri[:200]!r} is not below an allowed address: {', '.join(self.allowed)}"
 
-    def _fetch(self, delta: TableDelta, row: int, name: str, uri: str, violations: Violations) -> bytes | None:
+    def _fetch(
+        self, delta: TableDelta, row: int, name: str, uri: str, violations: Violations, room: int
+    ) -> bytes | None:
         try:
-            return self.fetch(uri) if self.fetch is not None else None
+            return self.fetch(uri, room) if self.fetch is not None else None
+        except ResourceLimit as error:
+            actual = self.copied_bytes_max - room + int(str(error.facts["actual"]))
+            raise ResourceLimit("external Blob object bytes", limit=self.copied_bytes_max, actual=actual) from None
         except OmniGraphError as error:
             self._report(delta, row, name, f"{uri} cannot be read: {error.message}", violations)
             return None

@@ -17,7 +17,15 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
-from omnigraph.model.errors import BadRequest, Denied, InvalidUri, NotFound, OmniGraphError, StoreUnavailable
+from omnigraph.model.errors import (
+    BadRequest,
+    Denied,
+    InvalidUri,
+    NotFound,
+    OmniGraphError,
+    ResourceLimit,
+    StoreUnavailable,
+)
 from omnigraph.storage.fetch import fetch
 
 if TYPE_CHECKING:
@@ -61,7 +69,7 @@ def open_stream(source: object, options: dict[str, str] | None = None) -> Stream
     raise BadRequest(f"cannot read from a {type(source).__name__}: give a path, a URI, bytes or a file object")
 
 
-def _of_text(text: str, options: dict[str, str] | None) -> Stream:
+def _of_text(text: str, options: dict[str, str] | None, *, unpack: bool = True) -> Stream:
     if text == "-":
         return _stream("standard input", None, sys.stdin.buffer.read)
     scheme = _SCHEME.match(text)
@@ -69,7 +77,7 @@ def _of_text(text: str, options: dict[str, str] | None) -> Stream:
         return _file(Path(text).expanduser())
     word = scheme.group(1).lower()
     if word == "file":
-        return _file(Path(unquote(urlsplit(text).path)))
+        return _file(Path(unquote(urlsplit(text).path)), unpack=unpack)
     if word in ("http", "https"):
         return _web(text)
     if word not in _OBJECT_STORES:
@@ -78,10 +86,10 @@ def _of_text(text: str, options: dict[str, str] | None) -> Stream:
         fetched = fetch(text, options)
     except InvalidUri as error:
         raise BadRequest(f"cannot read {text}: {error.facts['reason']}", uri=text) from None
-    return _stream(text, fetched.size, _from_pieces(fetched.pieces))
+    return _stream(text, fetched.size, _from_pieces(fetched.pieces), unpack=unpack)
 
 
-def _file(path: Path) -> Stream:
+def _file(path: Path, *, unpack: bool = True) -> Stream:
     try:
         if path.is_dir():
             raise BadRequest(f"{path} is a folder: name a file in it", path=str(path))
@@ -94,7 +102,7 @@ def _file(path: Path) -> Stream:
         raise Denied(f"no permission to read {path}", path=str(path)) from None
     except (OSError, ValueError) as error:
         raise BadRequest(f"cannot read {str(path)[:200]!r}: {error}") from None
-    return _stream(str(path), size, file.read, file.close, path)
+    return _stream(str(path), size, file.read, file.close, path, unpack=unpack)
 
 
 def _from_pieces(pieces: Iterator[bytes]) -> Callable[[int], bytes]:
@@ -111,7 +119,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         """Do not follow."""
 
 
-def _web(url: str, *, follow: bool = True) -> Stream:
+def _web(url: str, *, follow: bool = True, unpack: bool = True) -> Stream:
     request = urllib.request.Request(url, headers={"User-Agent": "omnigraph"})  # noqa: S310 - http or https
     with _web_errors(url):
         opener = urllib.request.build_opener() if follow else urllib.request.build_opener(_NoRedirect)
@@ -128,7 +136,7 @@ def _web(url: str, *, follow: bool = True) -> Stream:
             raise StoreUnavailable(f"{url} ended after {seen} of {size} bytes; try again", uri=url)
         return data
 
-    return _stream(urlsplit(url).path or url, size, read, answer.close)
+    return _stream(urlsplit(url).path or url, size, read, answer.close, unpack=unpack)
 
 
 @contextlib.contextmanager
@@ -189,11 +197,13 @@ def _stream(
     read: Callable[[int], bytes],
     close: Callable[[], None] = _nothing,
     path: Path | None = None,
+    *,
+    unpack: bool = True,
 ) -> Stream:
     raw = _Raw(read)
     buffered = io.BufferedReader(raw, _BUFFER_BYTES)
     try:
-        codec = packed_as(name, buffered.peek(4))
+        codec = packed_as(name, buffered.peek(4)) if unpack else None
     except OSError as error:
         close()
         raise BadRequest(f"cannot read {name}: {error}") from None
@@ -235,11 +245,19 @@ def read_all(source: object, options: dict[str, str] | None = None) -> bytes:
         stream.close()
 
 
-def read_reference(uri: str) -> bytes:
-    """Read bytes that a blob refers to: at exactly this address, wherever it would send us."""
-    scheme = urlsplit(uri).scheme.lower()
-    stream = _web(uri, follow=False) if scheme in ("http", "https") else open_stream(uri)
+def read_reference(uri: str, bytes_max: int) -> bytes:
+    """Read bytes that a blob refers to: at exactly this address, wherever it would send us; never unpacked, and no
+    more of them than there is room for, whatever their size is said to be."""
+    is_web = urlsplit(uri).scheme.lower() in ("http", "https")
+    stream = _web(uri, follow=False, unpack=False) if is_web else _of_text(uri, None, unpack=False)
+    found = bytearray()
     try:
-        return b"".join(iter(lambda: stream.read(1 << 20), b""))
+        while block := stream.read(_BUFFER_BYTES):
+            found += block
+            if len(found) > bytes_max:
+                raise ResourceLimit(
+                    "external Blob object bytes", limit=bytes_max, actual=max(len(found), stream.size or 0)
+                )
     finally:
         stream.close()
+    return bytes(found)

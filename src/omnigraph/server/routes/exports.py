@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
@@ -19,7 +20,7 @@ from omnigraph.server.describe import LINES, operation
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
 router = APIRouter()
 CHUNK_BYTES = 64 * 1024
@@ -60,9 +61,17 @@ class _Lines(StreamingResponse):
         self._chunks = chunks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them."""
+        """Send them. Who takes none for a while is taken to be gone."""
+        timeout_s = self._call.server.limits.body_timeout_s
+
+        async def taken(message: Message) -> None:
+            async with asyncio.timeout(timeout_s):
+                await send(message)
+
         try:
-            await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, taken)
+        except TimeoutError:
+            self._call.record.error = "ClientStalled"
         finally:
             self._call.server.exports.release()
             close = getattr(self._chunks, "close", None)
