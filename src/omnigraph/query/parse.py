@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, cast
 
-from lark import Lark, Token
 from lark.exceptions import UnexpectedToken, VisitError
 from lark.lexer import Lexer
 
 from omnigraph.model.diagnostics import Diagnostic, Findings, SourceText, Span
+from omnigraph.model.grammar import GrammarFile
 from omnigraph.query import ast
 from omnigraph.query.build import Builder, BuildProblem
 from omnigraph.query.lexer import lex, span_of
@@ -18,6 +17,8 @@ from omnigraph.query.syntax import unexpected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from lark import Lark, Token
 
 PARSE_ERROR = "parse error"
 
@@ -33,10 +34,12 @@ class _Ready(Lexer):
         return iter(data)
 
 
+GRAMMAR = GrammarFile("omnigraph.query", {"start": "query"}, lexer=_Ready, transformer=Builder())
+
+
 @cache
 def _parser() -> Lark:
-    grammar = files("omnigraph.query").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", start="query", lexer=_Ready, transformer=Builder())
+    return GRAMMAR.parser()
 
 
 def parse_queries(text: str, name: str = "<query>") -> ast.ParsedFile:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lark import Lark, TextSlice, Tree, UnexpectedInput
+from lark import TextSlice, Tree, UnexpectedInput
 
 from omnigraph.model.diagnostics import Findings, SourceText, Span
+from omnigraph.model.grammar import GrammarFile
 from omnigraph.schema.ast import ParsedSchema
 from omnigraph.schema.build import build_declarations
 from omnigraph.schema.scan import declaration_starts
@@ -18,6 +18,8 @@ from omnigraph.schema.syntax_errors import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from lark import Lark
 
 PARSE_ERROR = "parse error"
 
@@ -63,10 +65,12 @@ def _only_characters(text: str, findings: Findings) -> str:
     return _HALF.sub("\ufffd", text)
 
 
+GRAMMAR = GrammarFile("omnigraph.schema", {"propagate_positions": True, "maybe_placeholders": False})
+
+
 @cache
 def _parser() -> Lark:
-    grammar = files("omnigraph.schema").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=False)
+    return GRAMMAR.parser()
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:
