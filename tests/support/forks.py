@@ -24,8 +24,23 @@ from tests.support.eventually import HANGS_S
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext
 
+    import pytest
+
 ROOT = Path(__file__).parents[2]
-READ_WHEN_NEEDED = ("OMNIGRAPH_", "AWS_", "PYTEST_", "HOME", "TMPDIR", "PATH", "PWD", "JAVA_HOME")
+READ_WHEN_NEEDED = (
+    "OMNIGRAPH_",
+    "AWS_",
+    "PYTEST_",
+    "HOME",
+    "TMPDIR",
+    "PATH",
+    "PWD",
+    "JAVA_HOME",
+    "OLDPWD",
+    "SHLVL",
+    "_",
+    "FORK_SERVER",
+)
 """Variables that no import reads. Where another one differs, the process gets a start of its own."""
 
 
@@ -110,6 +125,14 @@ class ForkServer:
     def fits(self, env: dict[str, str]) -> bool:
         """Whether imports would have done the same with this environment."""
         return _read_by_imports(env) == self._given
+
+    def program(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+        """Put an `omnigraph` for shells into a folder; it needs the descriptor that comes back."""
+        script = folder / "omnigraph"
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {Path(__file__).with_name("shim.py")} "$@"\n')
+        script.chmod(0o755)
+        monkeypatch.setenv("FORK_SERVER", str(self._asking.fileno()))
+        return self._asking.fileno()
 
     def start(
         self, module: str, arguments: tuple[str, ...], streams: tuple[IO[str], ...], cwd: Path, env: dict[str, str]

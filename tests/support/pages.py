@@ -17,17 +17,20 @@ def has_examples(page: Path) -> bool:
     return BLOCK.search(page.read_text()) is not None
 
 
-def run_page(page: Path) -> None:
-    """Run the blocks in the current folder. What Python blocks define, later ones see."""
+def run_page(page: Path, programs: Path | None = None, descriptors: tuple[int, ...] = ()) -> None:
+    """Run the blocks in the current folder. What Python blocks define, later ones see.
+
+    In shells, `programs` come first, and find some descriptors open.
+    """
     before = dict(os.environ)
     try:
-        _run_blocks(page)
+        _run_blocks(page, programs, descriptors)
     finally:  # what an example exports is for the page's later blocks, not for whoever reads the next one
         os.environ.clear()
         os.environ.update(before)
 
 
-def _run_blocks(page: Path) -> None:
+def _run_blocks(page: Path, programs: Path | None, descriptors: tuple[int, ...]) -> None:
     text = page.read_text()
     names: dict[str, object] = {}
     for block in BLOCK.finditer(text):
@@ -38,17 +41,19 @@ def _run_blocks(page: Path) -> None:
         if language == "python":
             exec(compile("\n" * (line - 1) + source, page.name, "exec"), names)
         else:
-            _shell(source, f"{page.name}:{line}")
+            _shell(source, f"{page.name}:{line}", programs, descriptors)
 
 
-def _shell(source: str, where: str) -> None:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+def _shell(source: str, where: str, programs: Path | None, descriptors: tuple[int, ...]) -> None:
+    folders = [*([programs] if programs else []), Path(sys.executable).parent, os.environ["PATH"]]
+    path = os.pathsep.join(map(str, folders))
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", source],
         env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,
         timeout=SHELL_TIMEOUT_S,
+        pass_fds=descriptors,
     )
     assert done.returncode == 0, f"{where}\n{done.stdout}\n{done.stderr}"
 
