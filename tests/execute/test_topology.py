@@ -20,6 +20,7 @@ from omnigraph.storage.address import parse_address
 from omnigraph.storage.staged import TableRef
 from omnigraph.storage.store import connect
 from tests.execute.worlds import CATALOG, KNOWS, PERSON, World, snapshot_of
+from tests.support.disk import wait_for_tick
 from tests.support.social import social
 
 NAMES = [f"n{number}" for number in range(6)]
@@ -203,6 +204,7 @@ def test_cleanup_removes_what_no_branch_shows(tmp_path: Path, monkeypatch: pytes
     g.mutate('query q() { delete Knows where @id = "k1" }')
     assert len(second) == 1
     assert g.query(pairs).rows == []
+    wait_for_tick(tmp_path)
     g.cleanup(keep=1, grace_s=0)
     assert {first, *second} <= set(files(tmp_path / "g.omni")), "a preview"
     g.cleanup(keep=1, grace_s=0, confirm=True)

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omnigraph.manifest import Repository, Retention, collect
+from omnigraph.manifest import Repository
 from omnigraph.model import errors
 from tests.fault.kill import Trial
-from tests.support.disk import wait_for_tick
-from tests.support.graphs import PERSON, append, make, reopen, upsert
+from tests.support.graphs import PERSON, append, clean, make, reopen, upsert
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-NOW = Retention(keep=1, grace_s=0.0)
 
 Rows = dict[str, int]
 
@@ -79,13 +77,12 @@ def goes_on(uri: Path) -> None:
         append(repo, "next", branch=name, v=7)
     before = look(uri)
     assert all(rows["next"] == 7 for rows in before.rows.values())
-    wait_for_tick(uri.parent)  # cleanup takes what is older than its own first object
-    collect(reopen(uri), NOW, dry_run=False)
+    clean(reopen(uri), dry_run=False)
     assert look(uri) == before
     fresh = reopen(uri)
     refs = fresh.registry.head()
     assert {ref.status for ref in refs.branches.values()} <= {"live", "removed"}, "cleanup finishes a deletion"
-    assert collect(fresh, NOW).files == {}, "cleanup left something"
+    assert clean(fresh).files == {}, "cleanup left something"
     append(fresh, "last")
     assert look(uri).rows["main"] == before.rows["main"] | {"last": 0}
 

@@ -11,6 +11,7 @@ import omnigraph as og
 from omnigraph.history.tokens import decode_token
 from omnigraph.model.errors import BadRequest, ChangeFeedGap, CommitNotFound, CursorRejected, ResourceLimit
 from tests.history.graphs import SCHEMA, content, do, graph_of, knows, person
+from tests.support.disk import wait_for_tick
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -227,6 +228,7 @@ def test_history_that_cleanup_reclaimed_is_a_typed_gap(tmp_path: Path) -> None:
         do(graph, f'update Person set {{ age: {age} }} where name = "ada"')
     kept = graph.changes.poll().cursor
     last = do(graph, 'update Person set { age: 9 } where name = "ada"')
+    wait_for_tick(tmp_path)
     graph.cleanup(keep=2, grace_s=0.0, confirm=True)
     fresh = og.open(graph.uri)
     with pytest.raises(ChangeFeedGap) as gap:

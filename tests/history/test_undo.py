@@ -10,6 +10,7 @@ import omnigraph as og
 from omnigraph.history import MergeConflicts
 from omnigraph.model.errors import BadRequest, HeadMoved, NotFound, SnapshotReclaimed
 from tests.history.graphs import SCHEMA, content, do, graph_of, knows, person, row
+from tests.support.disk import wait_for_tick
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,6 +190,7 @@ def test_a_merge_whose_base_is_gone_says_so(tmp_path: Path) -> None:
     for age in range(2, 6):
         do(graph, f'update Person set {{ age: {age} }} where name = "ada"', "work")
         do(graph, f'update Person set {{ age: {age} }} where name = "bob"')
+    wait_for_tick(tmp_path)
     graph.cleanup(keep=1, grace_s=0.0, confirm=True)
     fresh = og.open(graph.uri)
     assert fresh.branches.merge("work").outcome == "merged", "cleanup took the point where they were merged last"

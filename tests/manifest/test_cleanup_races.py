@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from omnigraph.manifest import Repository, Retention, collect
+from omnigraph.manifest import Repository, Retention
 from omnigraph.model import errors
-from tests.support.graphs import PERSON, append, ids_of, make, reopen
-
-NOW = Retention(keep=1, grace_s=0.0)
+from tests.support.graphs import PERSON, append, clean, ids_of, make, reopen
 
 
 @pytest.fixture
@@ -27,7 +25,7 @@ def clean_before_the_registry_is_written(repo: Repository, tmp_path, monkeypatch
     def late(value):
         if not done:
             done.append(True)
-            collect(reopen(tmp_path / "g.omni"), NOW, dry_run=False)
+            clean(reopen(tmp_path / "g.omni"), dry_run=False)
         return append_entry(value)
 
     monkeypatch.setattr(repo.registry, "append", late)
@@ -50,7 +48,7 @@ def test_a_point_that_stays_is_kept_whole(repo, tmp_path, monkeypatch, make_ref)
     getattr(repo, make_ref)("late")
     append(repo, "d")
     append(repo, "e")
-    collect(reopen(tmp_path / "g.omni"), NOW, dry_run=False)
+    clean(reopen(tmp_path / "g.omni"), dry_run=False)
     fresh = reopen(tmp_path / "g.omni")
     state = fresh.resolve("late", fresh.registry.head())
     assert fresh.parts.tables.open(state.table(PERSON).ref).scan(["id"]).column("id").to_pylist() == ["a", "b", "c"]
@@ -76,7 +74,7 @@ def test_a_branch_being_deleted_while_cleanup_runs_takes_no_half_writes(repo, tm
     finish = cleaner.finish_delete
     cleaner.finish_delete = lambda ref: None  # type: ignore[method-assign]
     cleaner.registry.update(mark_deleting)
-    collect(cleaner, NOW, dry_run=False)
+    clean(cleaner, dry_run=False)
     with pytest.raises(errors.OmniGraphError):
         writer.publish(plan)
     finish(cleaner.registry.head().live("work"))
@@ -86,10 +84,10 @@ def test_a_branch_being_deleted_while_cleanup_runs_takes_no_half_writes(repo, tm
 def test_a_long_reader_goes_on_within_the_grace_and_is_told_after_it(repo, tmp_path) -> None:
     snapshot = reopen(tmp_path / "g.omni").snapshot()
     append(repo, "d")
-    collect(repo, Retention(keep=1), dry_run=False)
+    clean(repo, Retention(keep=1), dry_run=False)
     assert sorted(snapshot.table(PERSON).scan().column("id").to_pylist()) == ["a", "b", "c"]
     late = reopen(tmp_path / "g.omni").snapshot()
     append(repo, "e")
-    collect(repo, NOW, dry_run=False)
+    clean(repo, dry_run=False)
     with pytest.raises(errors.SnapshotReclaimed):
         late.table(PERSON).scan()

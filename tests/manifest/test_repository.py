@@ -7,16 +7,13 @@ import time
 
 import pytest
 
-from omnigraph.manifest import Repository, Retention, collect
+from omnigraph.manifest import Repository, Retention
 from omnigraph.manifest.maintain import Maintenance
 from omnigraph.manifest.naming import write_first_entry
 from omnigraph.model import errors
 from omnigraph.storage.tiers import fragments_bound
-from tests.support.disk import wait_for_tick
 from tests.support.forks import forking
-from tests.support.graphs import PERSON, append, delete, ids_of, make, parts, reopen, rows, upsert
-
-NOW = Retention(keep=1, grace_s=0.0)
+from tests.support.graphs import PERSON, append, clean, delete, ids_of, make, parts, reopen, rows, upsert
 
 
 @pytest.fixture
@@ -387,11 +384,11 @@ def test_cleanup_previews_then_reclaims_and_keeps_what_is_reachable(repo, tmp_pa
     commits = [upsert(repo, "a", f"n{number}", v=number).commit.id for number in range(12)]
     repo.create_tag("keep", commits[3])
     repo.create_branch("b", commits[5])
-    preview = collect(repo, NOW)
+    preview = clean(repo)
     assert preview.dry_run
     assert preview.versions_stripped > 0
     assert len(ids_of(repo, commit=commits[0])) == 2
-    done = collect(repo, NOW, dry_run=False)
+    done = clean(repo, dry_run=False)
     assert done.bytes > 0
     fresh = reopen(tmp_path / "g.omni")
     assert len(ids_of(fresh)) == 13
@@ -408,7 +405,7 @@ def test_cleanup_previews_then_reclaims_and_keeps_what_is_reachable(repo, tmp_pa
 
 def test_cleanup_within_the_grace_touches_nothing(repo) -> None:
     commits = [append(repo, f"k{number}").commit.id for number in range(5)]
-    done = collect(repo, Retention(keep=1), dry_run=False)
+    done = clean(repo, Retention(keep=1), dry_run=False)
     assert (done.versions_stripped, done.files) == (0, {})
     assert len(ids_of(repo, commit=commits[0])) == 1
 
@@ -423,16 +420,15 @@ def test_a_parked_writer_that_wakes_after_cleanup_stages_again(repo, tmp_path, t
         txn.append(PERSON, rows("parked"))
         attempts.append(1)
         if len(attempts) == 1:
-            wait_for_tick(tmp_path)
             if traffic:
                 append(repo, "other")
-            collect(repo, NOW, dry_run=False)
+            clean(repo, dry_run=False)
         return txn.plan("load")
 
     parked.write(prepare)
     assert len(attempts) == 2
     assert "parked" in ids_of(repo)
-    collect(repo, NOW, dry_run=False)
+    clean(repo, dry_run=False)
     assert "parked" in ids_of(reopen(tmp_path / "g.omni"))
 
 
@@ -440,7 +436,7 @@ def test_an_intent_that_the_record_lists_may_publish(repo, tmp_path) -> None:
     repo.parts.store.put("__intents/job1", b"")
     txn = repo.begin(intent="job1")
     txn.append(PERSON, rows("long"))
-    collect(repo, NOW, dry_run=False)
+    clean(repo, dry_run=False)
     repo.publish(txn.plan("load"))
     assert ids_of(reopen(tmp_path / "g.omni")) == ["long"]
 
@@ -450,7 +446,7 @@ def test_a_writer_that_slept_over_a_cleanup_cannot_fork_history(repo, tmp_path) 
     sleeper.head_state("main")
     for number in range(20):
         append(repo, f"k{number}")
-    collect(repo, NOW, dry_run=False)
+    clean(repo, dry_run=False)
     append(sleeper, "z")
     assert len(ids_of(repo)) == 21
     assert len(list(repo.commits())) == 22
@@ -462,7 +458,7 @@ def test_a_deleted_branch_leaves_only_what_forks_need(repo, tmp_path) -> None:
         append(repo, f"b{number}", branch="b")
     repo.create_branch("c", "b")
     repo.delete_branch("b")
-    collect(repo, NOW, dry_run=False)
+    clean(repo, dry_run=False)
     assert ids_of(reopen(tmp_path / "g.omni"), "c") == ["b0", "b1", "b2"]
     with pytest.raises(errors.BranchNotFound):
         ids_of(repo, "b")
@@ -481,7 +477,7 @@ def test_deleted_branches_do_not_stay_in_the_registry(repo, tmp_path) -> None:
         repo.delete_branch(f"agents/{number}")
     repo.delete_branch("gone")
     for _ in range(3):
-        collect(repo, NOW, dry_run=False)
+        clean(repo, dry_run=False)
     refs = reopen(tmp_path / "g.omni").registry.head()
     assert refs.branches.keys() == {"main"}
     assert refs.kept_from.keys() <= {"main"}
@@ -492,7 +488,7 @@ def test_deleted_branches_do_not_stay_in_the_registry(repo, tmp_path) -> None:
 def test_a_half_made_branch_is_collected(repo) -> None:
     state = repo.head_state("main")
     write_first_entry(repo, "ghost", state, repo.registry.head(), None)
-    done = collect(repo, NOW, dry_run=False)
+    done = clean(repo, dry_run=False)
     assert any(path.startswith("__manifest/") for path in done.files)
     repo.create_branch("ghost")
 

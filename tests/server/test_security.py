@@ -49,7 +49,7 @@ def as_actor(secured):
 def raw(server, data: bytes, *, wait: bool = False) -> bytes:
     """Send bytes as they are, and take what comes until the end; with `wait` without saying that this was all."""
     host, _, port = server.url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=30) as wire:
+    with socket.create_connection((host, int(port)), timeout=300) as wire:
         found = b""
         with contextlib.suppress(ConnectionResetError):  # what is too long is not read to its end
             wire.sendall(data)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from omnigraph.manifest import Parts, Published, Repository
+from omnigraph.manifest import Collected, Parts, Published, Repository, Retention, collect
 from omnigraph.model.clock import SystemRuntime
 from omnigraph.storage.address import parse_address
 from omnigraph.storage.durable import connect_durably
 from omnigraph.storage.tables import LanceTables
+from tests.support.disk import wait_for_tick
 
 if TYPE_CHECKING:
     from omnigraph.storage.durable import DurabilityName
 
 NODE = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("v", pa.int64())])
 PERSON = "node:Person"
+NOW = Retention(keep=1, grace_s=0.0)
 TABLES = {PERSON: NODE, "node:City": NODE}
 
 
@@ -74,6 +77,12 @@ def delete(repository: Repository, *ids: str, branch: str = "main", strict: bool
         return txn.plan("mutate") if txn.change(PERSON, None, ids) else None
 
     return repository.write(prepare, branch, strict=strict)
+
+
+def clean(repository: Repository, retention: Retention = NOW, **how: bool) -> Collected:
+    """Cleanup of a graph on a disk, a tick of its clock after all before: it takes only what is older than itself."""
+    wait_for_tick(Path(repository.parts.uri).parent)
+    return collect(repository, retention, **how)
 
 
 def ids_of(repository: Repository, branch: str = "main", commit: str | None = None) -> list[str]:

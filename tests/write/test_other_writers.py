@@ -7,6 +7,7 @@ import pytest
 import omnigraph as og
 from omnigraph.model.errors import KeyConflict, ReadSetConflict
 from omnigraph.model.violations import ValidationFailed
+from tests.support.disk import wait_for_tick
 from tests.support.social import SCHEMA, ids, rows, social
 
 
@@ -153,6 +154,7 @@ def test_a_withdrawal_cut_short_is_finished(g, other, monkeypatch, by) -> None:
         fail_to_load(g, lambda: None)
     fresh = og.open(g.uri)
     if by == "cleanup":
+        wait_for_tick(g.uri)
         fresh.cleanup(keep=1, grace_s=0.0, confirm=True)
         assert [ref.name for ref in fresh.branches.list()] == ["main"]
     if by == "delete":
