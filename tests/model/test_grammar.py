@@ -126,6 +126,6 @@ def test_tables_do_not_depend_on_the_order_of_a_process(grammar: GrammarFile) ->
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=300,
     )
     assert moves(module.GRAMMAR.loaded(json.loads(run.stdout))) == moves(grammar.made())

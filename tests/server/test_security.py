@@ -173,7 +173,7 @@ def test_a_body_that_never_comes(folder):
         assert raw(server, b"GET /graphs/g/schema HT", wait=True) == b""
         whole = b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
         host, _, port = server.url.removeprefix("http://").partition(":")
-        with socket.create_connection((host, int(port)), timeout=30) as wire:  # kept alive, then begun anew
+        with socket.create_connection((host, int(port)), timeout=300) as wire:  # kept alive, then begun anew
             wire.sendall(whole)
             assert wire.recv(65536).startswith(b"HTTP/1.1 200 ")
             wire.sendall(b"GET /")
