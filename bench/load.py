@@ -1,24 +1,29 @@
 """Loads of a social graph in process and on Spark, beside DuckDB + Lance without any checks, and Ladybug's COPY.
 
-`python -m bench.load [--scale 0.1]`: 1 is a million people and three million edges. Every lane runs in a process of its
-own, so that its peak of memory is its own; Spark's includes the workers it starts, but not Java.
+`python -m bench.load [--people 1000000 --edges 3000000]`: every lane runs in a process of its own, so that its peaks of
+memory are its own: of this Python, of Java, and of the largest Python worker.
+
+`--grow` loads on Spark what is asked for and four times as much, and shows by how much each peak grew.
+`--lanes spark --people 1000000 --edges 20000000 --java 2g` shows that a load larger than its memory goes through.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
+from bench.memory import ROLES, PeakMemory
 from bench.tour import person
 
 if TYPE_CHECKING:
@@ -28,18 +33,19 @@ SCHEMA = """
 node Person { name: String @key  age: I32? }
 edge Follows: Person -> Person { since: Date? }
 """
+JAVA = "BENCH_JAVA_MEMORY"
 console = Console(highlight=False)
 
 
-def write_lines(path: Path, people: int) -> int:
-    """People, and three edges for each."""
+def write_lines(path: Path, people: int, edges: int) -> int:
+    """People, and edges between them."""
     with path.open("w") as file:
         for number in range(people):
             file.write(f'{{"type":"Person","data":{{"name":"{person(number)}","age":{number % 90}}}}}\n')
-        for number in range(3 * people):
-            one, other = person(number * 7919 % people), person(number * 104_729 % people)
+        for number in range(edges):
+            one, other = person(number * 7919 % people), person((number * 104_729 + number // people) % people)
             file.write(f'{{"edge":"Follows","from":"{one}","to":"{other}","data":{{"since":"2020-01-02"}}}}\n')
-    return 4 * people
+    return people + edges
 
 
 # -- lanes -------------------------------------------------------------------------------------------------
@@ -54,7 +60,7 @@ def spark(folder: Path, data: Path) -> float:
     from omnigraph.pipeline.config import SparkConfig
     from omnigraph.pipeline.session import spark_session
 
-    spark_session(config=SparkConfig())
+    spark_session(config=SparkConfig(conf={"spark.driver.memory": os.environ.get(JAVA, "4g")}))
     few = folder / "few.jsonl"
     few.write_text('{"type":"Person","data":{"name":"x"}}\n')
     _omnigraph(folder / "warm", few, "spark")
@@ -110,46 +116,82 @@ def ladybug(folder: Path, data: Path) -> float:
 LANES: dict[str, Callable[[Path, Path], float]] = {"raw": raw, "local": local, "spark": spark, "ladybug": ladybug}
 
 
-def run_lane(name: str, data: Path) -> tuple[float, int]:
-    """Seconds, and the peak of memory in MiB, of a lane in a process of its own."""
+@dataclass(frozen=True)
+class Run:
+    """What a lane took."""
+
+    seconds: float
+    peaks_mib: dict[str, int]
+
+    def peaks(self) -> list[str]:
+        """As cells of a table."""
+        return [f"{self.peaks_mib[role]:,}" if role in self.peaks_mib else "" for role in ROLES]
+
+
+def run_lane(name: str, data: Path, java: str) -> Run:
+    """A lane in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "bench.load", "--lane", name, "--data", str(data)],
-        capture_output=True,
+        [sys.executable, "-W", "ignore", "-m", "bench.load", "--lane", name, "--data", str(data)],
+        stdout=subprocess.PIPE,
         text=True,
         check=True,
+        env=os.environ | {JAVA: java},
     )
-    found = json.loads(done.stdout.splitlines()[-1])
-    return found["seconds"], found["peak_mib"]
+    return Run(**json.loads(done.stdout.splitlines()[-1]))
 
 
 def in_lane(name: str, data: Path) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, PeakMemory() as memory:
         place = Path(folder)
         (place / "warm").mkdir()
         seconds = LANES[name](place, data)
-    used = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(json.dumps({"seconds": seconds, "peak_mib": used[0] // 1024}))
+    print(json.dumps({"seconds": seconds, "peaks_mib": memory.peaks_mib}))
+
+
+def compare(given: argparse.Namespace, folder: Path) -> Table:
+    """Lanes beside each other."""
+    table = Table("lane", "seconds", "rows/s", "× raw", *(f"{role} MiB" for role in ROLES), box=None)
+    data = folder / "data.jsonl"
+    rows = write_lines(data, given.people, given.edges)
+    console.print(f"{rows:,} rows, {data.stat().st_size >> 20} MiB of JSON")
+    base = 0.0
+    for name in given.lanes:
+        run = run_lane(name, data, given.java)
+        base = run.seconds if name == "raw" else base
+        times = f"{run.seconds / base:.2f}" if base else ""
+        table.add_row(name, f"{run.seconds:.2f}", f"{rows / run.seconds:,.0f}", times, *run.peaks())
+    return table
+
+
+def grow(given: argparse.Namespace, folder: Path) -> Table:
+    """How much more memory four times the input takes."""
+    table = Table("rows", "seconds", *(f"{role} MiB" for role in ROLES), box=None)
+    runs: list[Run] = []
+    for times in (1, 4):
+        data = folder / f"{times}.jsonl"
+        rows = write_lines(data, times * given.people, times * given.edges)
+        runs.append(run_lane("spark", data, given.java))
+        table.add_row(f"{rows:,}", f"{runs[-1].seconds:.2f}", *runs[-1].peaks())
+    ratios = [f"{runs[1].peaks_mib[role] / runs[0].peaks_mib[role]:.2f}" for role in ROLES]
+    table.add_row("× 4", f"{runs[1].seconds / runs[0].seconds:.2f}", *ratios)
+    return table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scale", type=float, default=0.1)
-    parser.add_argument("--lane", choices=LANES)
-    parser.add_argument("--data", type=Path)
+    parser.add_argument("--people", type=int, default=100_000)
+    parser.add_argument("--edges", type=int, default=300_000)
+    parser.add_argument("--lanes", nargs="+", choices=LANES, default=list(LANES))
+    parser.add_argument("--java", default="4g", help="how much memory Java may take")
+    parser.add_argument("--grow", action="store_true")
+    parser.add_argument("--lane", choices=LANES, help=argparse.SUPPRESS)
+    parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.lane is not None:
         in_lane(given.lane, given.data)
         return
-    table = Table("lane", "seconds", "rows/s", "× raw", "peak MiB", box=None)
     with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "data.jsonl"
-        rows = write_lines(data, int(1_000_000 * given.scale))
-        console.print(f"{rows:,} rows, {data.stat().st_size >> 20} MiB of JSON")
-        base = 0.0
-        for name in LANES:
-            seconds, peak = run_lane(name, data)
-            base = base or seconds
-            table.add_row(name, f"{seconds:.2f}", f"{rows / seconds:,.0f}", f"{seconds / base:.2f}", f"{peak:,}")
+        table = grow(given, Path(folder)) if given.grow else compare(given, Path(folder))
     console.print(table)
 
 

@@ -11,8 +11,13 @@ import orjson
 import pytest
 
 import omnigraph as og
+from omnigraph.model.errors import ResourceLimit
 from omnigraph.model.violations import ValidationFailed
-from omnigraph.pipeline import splits
+from omnigraph.pipeline import gather, splits
+from omnigraph.pipeline import load as loading
+from omnigraph.pipeline.keys import plan
+from omnigraph.pipeline.keys.passes import PassesHere
+from omnigraph.write.load import LoadLimits
 from tests.pipeline.inputs import SCHEMA, as_lines, changed, clean, dirty, edge, node
 from tests.support.social import contents, orphans
 
@@ -24,6 +29,17 @@ ENGINES = ("local", "spark")
 def small_splits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several tasks for small inputs."""
     monkeypatch.setattr(splits, "SPLIT_BYTES_MIN", 60_000)
+
+
+@pytest.fixture(params=["at once", "by tasks", "by turns"])
+def judged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How keys are judged: of few rows all at once, of many in units, by tasks or, without a session, one by one."""
+    if request.param != "at once":
+        monkeypatch.setattr(gather, "KEYS_HERE_MAX", 0)
+        monkeypatch.setattr(plan, "UNIT_ROWS", 3000)
+    if request.param == "by turns":
+        monkeypatch.setattr(loading, "SparkPasses", lambda session: PassesHere())
+    return request.param
 
 
 def loaded(folder: Path, engine: str, spark: Any, *steps: tuple[Path, dict[str, Any]]) -> tuple[og.Graph, list[Any]]:
@@ -59,6 +75,7 @@ def written(path: Path, data: bytes) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("judged")
 def test_every_mode_on_what_is_clean(tmp_path, spark):
     first = written(tmp_path / "first.jsonl", as_lines(clean(PEOPLE)))
     then = written(tmp_path / "then.jsonl", as_lines(changed(PEOPLE)))
@@ -74,6 +91,7 @@ def test_every_mode_on_what_is_clean(tmp_path, spark):
     assert [type(each[0]) for each in said] == [dict, dict, dict, dict, str]
 
 
+@pytest.mark.usefixtures("judged")
 def test_everything_that_is_wrong_is_said_alike(tmp_path, spark):
     first = written(tmp_path / "first.jsonl", as_lines(clean(PEOPLE)))
     wrong = written(tmp_path / "wrong.jsonl", b"\n".join(dirty(PEOPLE)))
@@ -100,6 +118,8 @@ def test_everything_that_is_wrong_is_said_alike(tmp_path, spark):
     assert said[6][2]["counts"].keys() == {"reference"}
 
 
+@pytest.mark.usefixtures("judged")
+@pytest.mark.parametrize("judged", ["at once", "by turns"], indirect=True)
 def test_what_is_wrong_is_left_out_alike(tmp_path, spark):
     wrong = written(tmp_path / "wrong.jsonl", b"\n".join(dirty(PEOPLE)))
     rejects = tmp_path / "rejects.jsonl"
@@ -222,3 +242,37 @@ def test_a_new_branch(tmp_path, spark):
         assert done.branch_created
         assert [branch.name for branch in graph.branches.list()] == ["main", "new"]
         assert graph.snapshot("new").table("node:Person").row_count == 100
+
+
+@pytest.mark.parametrize("limits", [LoadLimits(rows=1000), LoadLimits(bytes=50_000)])
+def test_more_than_a_load_may_have(tmp_path, spark, limits):
+    path = written(tmp_path / "data.jsonl", as_lines(clean(PEOPLE)))
+    said: list[Any] = []
+    for engine in ENGINES:
+        graph = og.init(tmp_path / engine, SCHEMA)
+        with pytest.raises(ResourceLimit) as wrong:
+            graph.load(path, mode="append", engine=engine, spark=spark, limits=limits)
+        assert wrong.value.facts.pop("actual") > (limits.rows or limits.bytes)
+        said.append(wrong.value.facts)
+        assert not [row for rows in contents(graph).values() for row in rows]
+    assert said[0] == said[1]
+
+
+def test_more_bytes_than_a_load_may_copy(tmp_path, spark):
+    """Each file refers to less than that; together they refer to more."""
+    large = written(tmp_path / "large", bytes(17 << 20))
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in ("one", "two"):
+        written(folder / f"{name}.jsonl", as_lines([node("Photo", name=name, data=large.as_uri())]))
+    said: list[Any] = []
+    for engine in ENGINES:
+        graph = og.init(
+            tmp_path / engine, "node Photo { name: String @key  data: Blob? }", external_blobs=[tmp_path.as_uri()]
+        )
+        graph.load(folder / "one.jsonl", engine=engine, spark=spark)
+        with pytest.raises(ResourceLimit) as wrong:
+            graph.load(folder, engine=engine, spark=spark)
+        said.append((wrong.value.message, wrong.value.facts))
+        assert graph.snapshot().table("node:Photo").row_count == 1
+    assert said[0] == said[1]

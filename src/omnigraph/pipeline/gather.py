@@ -10,14 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from omnigraph.model.compute import pc
-from omnigraph.model.errors import ResourceLimit
 from omnigraph.model.violations import Violations
+from omnigraph.pipeline.keys.judge import StagedKeys, gather_keys
+from omnigraph.pipeline.keys.plan import SplitKeys
 from omnigraph.pipeline.staging import get_keys
-from omnigraph.pipeline.tasks import GIVEN, POSITION, STORED
+from omnigraph.pipeline.tasks import GIVEN, POSITION, STORED, check_copied
 from omnigraph.storage.meter import run_parallel
 from omnigraph.storage.staged import Uploaded
+from omnigraph.storage.tables import LanceTables
 from omnigraph.write.batches import Batches
-from omnigraph.write.blob_policy import COPIED_BYTES_MAX
 from omnigraph.write.collected import CollectedRows
 from omnigraph.write.delta import RowMode
 from omnigraph.write.gathered import GatheredRows
@@ -28,29 +29,56 @@ from omnigraph.write.rows import RowBatch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from omnigraph.manifest import WriteTxn
-    from omnigraph.pipeline.staging import StagedLoad
+    from omnigraph.manifest import Repository, WriteTxn
+    from omnigraph.pipeline.keys.passes import Passes
+    from omnigraph.pipeline.staging import StagedLoad, StagedTable
     from omnigraph.schema import Catalog
     from omnigraph.storage.staged import Staged, TableHandle, Tables
     from omnigraph.storage.store import Store
     from omnigraph.write.delta import Deltas, TableDelta
+    from omnigraph.write.gathered import Gathered
+
+KEYS_HERE_MAX = 500_000
+"""So many rows are judged in this process at most; the keys of more stay in tasks."""
 
 ROW = "@row"
 """The number of a row among all that were uploaded for its table; -1 for one that was not."""
 
 
-def gather(store: Store, catalog: Catalog, staged: StagedLoad) -> GatheredRows:
-    """Put the reports of all tasks together."""
-    copied = sum(report.copied_bytes for report in staged.reports)
-    if copied > COPIED_BYTES_MAX:
-        raise ResourceLimit("external Blob object bytes", limit=COPIED_BYTES_MAX, actual=copied)
+def gather(repository: Repository, catalog: Catalog, staged: StagedLoad, passes: Passes, *, is_new: bool) -> Gathered:
+    """Put the reports of all tasks together. `is_new`: the branch is made for this load."""
+    check_copied(report.copied_bytes for report in staged.reports)
+    rows = sum(table.rows for report in staged.reports for table in report.tables.values())
+    if rows <= KEYS_HERE_MAX:
+        return _gather_rows(repository.parts.store, catalog, staged)
+    tables = repository.parts.tables
+    assert isinstance(tables, LanceTables)
+    words, bases = dict(enumerate(staged.words)), split_bases(staged)
+    violations = Violations()
+    for report, base in zip(staged.reports, bases, strict=True):
+        violations.merge(moved(report.violations, base, words))
+    keys = StagedKeys(
+        staged.load_id,
+        tables.address,
+        LoadMode(staged.mode),
+        words,
+        tuple(SplitKeys(one.split, base, one.tables) for one, base in zip(staged.reports, bases, strict=True)),
+        tuple(report.numbers for report in staged.reports),
+        _fragments(staged),
+        staged.skip,
+        is_new,
+    )
+    return gather_keys(passes, repository.parts.store, catalog, keys, violations)
+
+
+def _gather_rows(store: Store, catalog: Catalog, staged: StagedLoad) -> GatheredRows:
+    """Few rows: their keys fit into this process, whose look-ups cost less than a pass over the graph."""
     words = dict(enumerate(staged.words))
     collected = CollectedRows(is_checked=True)
     bases, counts = split_bases(staged), dict[str, int]()
     for report, base in zip(staged.reports, bases, strict=True):
         violations = moved(report.violations, base, words)
-        paths = [table.keys for table in report.tables.values()]
-        found = run_parallel([partial(get_keys, store, path) for path in paths])
+        found = run_parallel([partial(_keys_of, store, table) for table in report.tables.values()])
         tables: dict[str, RowBatch] = {}
         for key, rows in zip(report.tables, found, strict=True):
             tables[key] = _rows(rows, base, counts.get(key, 0))
@@ -59,6 +87,10 @@ def gather(store: Store, catalog: Catalog, staged: StagedLoad) -> GatheredRows:
     uploads = Uploads(_fragments(staged), counts)
     mode = LoadMode(staged.mode)
     return GatheredRows(collected.deltas(mode), collected.violations, uploads.stage, staged.load_id, "spark")
+
+
+def _keys_of(store: Store, table: StagedTable) -> pa.Table:
+    return pa.concat_tables([get_keys(store, path) for path in table.keys])
 
 
 def split_bases(staged: StagedLoad) -> list[int]:

@@ -11,6 +11,7 @@ from omnigraph.model.violations import keeping_all
 from omnigraph.pipeline.counting import RowCounter
 from omnigraph.pipeline.gather import gather
 from omnigraph.pipeline.jobs import answered, result_of, run
+from omnigraph.pipeline.keys.passes import PassesHere, SparkPasses
 from omnigraph.pipeline.session import parallelism, spark_session
 from omnigraph.pipeline.slices import travelling_options
 from omnigraph.pipeline.splits import input_size, plan_splits
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
 
     from omnigraph.manifest import Repository
     from omnigraph.pipeline.config import SparkConfig
+    from omnigraph.pipeline.keys.passes import Passes
     from omnigraph.pipeline.splits import Split
     from omnigraph.storage.address import Address
     from omnigraph.write.inputs import Input
     from omnigraph.write.progress import Progress
 
 _REPORT = "report binary"
+HERE = PassesHere()
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,12 @@ def load_on_spark(asked: SparkLoad) -> LoadResult:
     try:
         announce(asked.progress, load_id)
         staged = staged_load(asked, target, plan, _stage(session, plan, asked))
+        tables = [table for report in staged.reports for table in report.tables.values()]
+        options.limits.check(sum(table.rows for table in tables), sum(table.bytes for table in tables))
         if any(table.remap for report in staged.reports for table in report.tables.values()):
             staged = _respelt(session, asked, target, plan, staged)
         staged.save(store)
-        result = publish_staged(asked, target, staged)
+        result = publish_staged(asked, target, staged, SparkPasses(session))
     except OutcomeUnknown:
         raise  # it can be settled by its id: what is staged stays
     except BaseException:
@@ -95,16 +100,17 @@ def begin(asked: SparkLoad, target: Target, kind: str, splits: Sequence[Split] =
         _input_options(asked.given, kind),
         asked.allowed_blobs,
         options.skip,
+        options.limits,
     )
 
 
-def publish_staged(asked: SparkLoad, target: Target, staged: StagedLoad) -> LoadResult:
+def publish_staged(asked: SparkLoad, target: Target, staged: StagedLoad, passes: Passes = HERE) -> LoadResult:
     """Check what was staged against the graph, and publish it.
 
     Also in a process that has no session of Spark, as the one in which Spark commits what a data source has written.
     """
     with keeping_all(staged.skip):
-        gathered = gather(asked.repository.parts.store, target.schema.catalog, staged)
+        gathered = gather(asked.repository, target.schema.catalog, staged, passes, is_new=target.is_new)
         return publish(asked.repository, target, gathered, asked.options, asked.progress, asked.permits)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from omnigraph.write.lines import Lines
 
 SPLIT_BYTES_MIN = 4 << 20
-SPLIT_BYTES_MAX = 128 << 20
+SPLIT_BYTES_MAX = 32 << 20
 SPLITS_PER_CORE = 3
 _TAIL_BYTES = 64 << 10
 _OBJECT_STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "azure")

@@ -25,10 +25,16 @@ def folder(load_id: str) -> str:
 
 @dataclass(frozen=True)
 class StagedTable:
-    """What a task has written for one table: fragments, and a file with the columns that checks look at."""
+    """What a task has written for one table: fragments, and files with the columns that checks look at."""
 
     rows: int
-    keys: str
+    keys: tuple[str, ...]
+    given: int
+    """Rows whose ids were in the input."""
+    uploaded: int
+    """Rows that follow the rules of single rows, and so are in fragments."""
+    bytes: int
+    """What the rows take in memory."""
     fragments: tuple[str, ...] = ()
     remap: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -42,7 +48,8 @@ class TaskReport:
     """Lines or rows that were read: places of what follows in the same file begin after them."""
     tables: dict[str, StagedTable]
     violations: Violations
-    copied_bytes: int = 0
+    copied_bytes: dict[str, int] = field(default_factory=dict[str, int])
+    """Bytes of blobs that were copied in, by property."""
 
     def to_bytes(self) -> bytes:
         """Small enough to travel through Spark as a value."""
@@ -66,7 +73,7 @@ class TaskReport:
         violations.counts.update({ViolationKind(kind): count for kind, count in found["counts"].items()})
         violations.kept += [replace(Violation(**one), kind=ViolationKind(one["kind"])) for one in found["kept"]]
         tables = {
-            key: StagedTable(one["rows"], one["keys"], tuple(one["fragments"]), one["remap"])
+            key: replace(StagedTable(**one), keys=tuple(one["keys"]), fragments=tuple(one["fragments"]))
             for key, one in found["tables"].items()
         }
         return cls(found["split"], found["numbers"], tables, violations, found["copied_bytes"])

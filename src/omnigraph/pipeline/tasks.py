@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from omnigraph.model.compute import pc
+from omnigraph.model.errors import ResourceLimit
+from omnigraph.model.types import blob_uri_column
 from omnigraph.model.violations import Violations, keeping_all
 from omnigraph.pipeline.slices import shared_tables
 from omnigraph.pipeline.splits import lines_of, local_path
@@ -18,11 +21,12 @@ from omnigraph.pipeline.staging import StagedTable, TaskReport, folder, put_keys
 from omnigraph.schema import table_key
 from omnigraph.storage.store import connect
 from omnigraph.write.batches import read_batches
-from omnigraph.write.blob_policy import BlobPolicy
+from omnigraph.write.blob_policy import COPIED_BYTES_MAX, BlobPolicy
 from omnigraph.write.collected import respelt, row_mode
 from omnigraph.write.delta import TableDelta
 from omnigraph.write.ids import fresh_ids
 from omnigraph.write.inputs import named_table, read_records, tables_of, typed_frames
+from omnigraph.write.load import LoadLimits
 from omnigraph.write.modes import LoadMode
 from omnigraph.write.places import Places
 from omnigraph.write.rows import concat_rows
@@ -62,6 +66,7 @@ class TaskPlan:
     options: dict[str, str] | None = None
     allowed_blobs: tuple[str, ...] = ()
     skip: bool = False
+    limits: LoadLimits = LoadLimits()
     remaps: Mapping[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
 
@@ -144,7 +149,7 @@ class SplitWriter:
         self._pending: dict[str, list[RowBatch]] = {}
         self._bytes: dict[str, int] = {}
         self._tables: dict[str, _Written] = {}
-        self._copied_bytes = 0
+        self._copied_bytes: dict[str, int] = {}
         self.new_ids = fresh_ids(_ids())
 
     def add(self, batches: Batches, word: str) -> None:
@@ -152,6 +157,7 @@ class SplitWriter:
         self._violations.merge(batches.violations)
         for key, rows in batches.tables.items():
             self._pending.setdefault(key, []).append(rows)
+            self._tables.setdefault(key, _Written())  # in the order of the input
             self._bytes[key] = self._bytes.get(key, 0) + rows.table.nbytes
             if self._bytes[key] >= FRAGMENT_BYTES:
                 self._flush(key, word)
@@ -161,7 +167,7 @@ class SplitWriter:
         word = self._plan.splits[self._index].word if self._plan.splits else "row"
         for key in list(self._pending):
             self._flush(key, word)
-        tables = {key: self._staged(key, written) for key, written in self._tables.items()}
+        tables = {key: written.staged() for key, written in self._tables.items() if written.rows}
         return TaskReport(self._index, numbers, tables, self._violations, self._copied_bytes)
 
     def _flush(self, key: str, word: str) -> None:
@@ -170,7 +176,7 @@ class SplitWriter:
         if not len(batch):
             return
         table = _table(self._plan.catalog, key)
-        written = self._tables.setdefault(key, _Written())
+        written = self._tables[key]
         written.remap.update(batch.remap)
         rows = respelt(table, batch.table, dict(self._plan.remaps))
         places = Places({0: word}, batch.positions)
@@ -178,7 +184,10 @@ class SplitWriter:
         check_values(delta, self._violations, batch.bad_cells)
         delta = self._with_blobs(key, delta)
         is_right = self._is_right(batch.positions)
-        written.keys.append(key_columns(delta, batch, is_right))
+        self._keep_keys(key, written, key_columns(delta, batch, is_right))
+        written.uploaded += int(is_right.sum())
+        written.bytes += batch.table.nbytes
+        self._check_limits()
         rows = delta.rows if is_right.all() else delta.rows.filter(pa.array(is_right))
         if rows.num_rows and (self._plan.skip or not self._violations.total):
             tables = shared_tables(self._plan.address.uri, tuple(sorted(self._plan.address.options.items())))
@@ -194,20 +203,69 @@ class SplitWriter:
 
         policy = BlobPolicy(self._plan.allowed_blobs, read_reference)
         keep = self._plan.mode is LoadMode.OVERWRITE
-        return policy.admit({key: delta}, self._violations, keep_references=keep)[key]
+        admitted = policy.admit({key: delta}, self._violations, keep_references=keep)[key]
+        for name, count in copied_bytes(delta, admitted).items():
+            self._copied_bytes[name] = self._copied_bytes.get(name, 0) + count
+        check_copied([self._copied_bytes])
+        return admitted
 
-    def _staged(self, key: str, written: _Written) -> StagedTable:
-        rows = pa.concat_tables(written.keys)
-        name = f"{folder(self._plan.load_id)}/{self._index:06d}-{key.replace(':', '-')}-{self._unique}.arrow"
-        put_keys(connect(self._plan.address), name, rows)
-        return StagedTable(rows.num_rows, name, tuple(written.fragments), written.remap)
+    def _check_limits(self) -> None:
+        tables = self._tables.values()
+        self._plan.limits.check(sum(table.rows for table in tables), sum(table.bytes for table in tables))
+
+    def _keep_keys(self, key: str, written: _Written, rows: pa.Table) -> None:
+        """Files as they come: what a task holds does not grow with its split."""
+        stem = f"{folder(self._plan.load_id)}/{self._index:06d}-{key.replace(':', '-')}"
+        path = f"{stem}-{self._unique}-{len(written.keys)}.arrow"
+        put_keys(connect(self._plan.address), path, rows)
+        written.keys.append(path)
+        written.rows += rows.num_rows
+        written.given += int(np.asarray(rows.column(GIVEN)).sum())
+
+
+def copied_bytes(before: TableDelta, after: TableDelta) -> dict[str, int]:
+    """How many bytes were copied in place of references, by property."""
+    found: dict[str, int] = {}
+    for declared in before.table.properties:
+        uri = blob_uri_column(declared.name)
+        if declared.type.is_blob and uri in before.rows.schema.names:
+            was, now = before.rows.column(uri), after.rows.column(uri)
+            copied = after.rows.column(declared.name).filter(pc.and_(pc.is_valid(was), pc.is_null(now)))
+            if len(copied):
+                found[f"{before.key}.{declared.name}"] = pc.sum(pc.binary_length(copied)).as_py() or 0
+    return found
+
+
+def check_copied(counts: Iterable[Mapping[str, int]]) -> None:
+    """Refuse references to more bytes than a load may copy, for each property."""
+    totals: dict[str, int] = {}
+    for each in counts:
+        for name, count in each.items():
+            totals[name] = totals.get(name, 0) + count
+            if totals[name] > COPIED_BYTES_MAX:
+                raise ResourceLimit("external Blob object bytes", limit=COPIED_BYTES_MAX, actual=totals[name])
 
 
 @dataclass
 class _Written:
-    keys: list[pa.Table] = field(default_factory=list[pa.Table])
+    rows: int = 0
+    given: int = 0
+    uploaded: int = 0
+    bytes: int = 0
+    keys: list[str] = field(default_factory=list[str])
     fragments: list[str] = field(default_factory=list[str])
     remap: dict[str, str] = field(default_factory=dict[str, str])
+
+    def staged(self) -> StagedTable:
+        return StagedTable(
+            self.rows,
+            tuple(self.keys),
+            self.given,
+            self.uploaded,
+            self.bytes,
+            tuple(self.fragments),
+            self.remap,
+        )
 
 
 POSITION, GIVEN, STORED = "@position", "@given", "@stored"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lance.fragment import FragmentMetadata
 
     from omnigraph.storage.handles import LanceTable
-    from omnigraph.storage.staged import Uploaded
+    from omnigraph.storage.staged import Offsets, Uploaded
     from omnigraph.storage.versions import Versions
 
 
@@ -106,16 +106,16 @@ def _write_change(
 def put_uploaded(versions: Versions, table: LanceTable, fragments: Sequence[str], how: Uploaded) -> Staged:
     """Add, upsert or put in place of all others the rows that other processes have uploaded."""
     new = uploading.parse_fragments(fragments)
-    if how.keys is None and not how.replaces_all and not how.left_out:
+    if how.keys is None and not how.replaced and not how.replaces_all and not len(how.left_out):
         return versions.commit_append(table, new)
     present = table.fragments()
-    replaced = versions.finder.locate(table, present, how.keys) if how.keys is not None else {}
+    replaced = how.replaced if how.keys is None else versions.finder.locate(table, present, how.keys)
     touched = [fragment for fragment in present if fragment.id in replaced]
     updated, gone = _delete_from(versions, table, touched, replaced)
     operation = uploading.operation(table, new, updated, gone, replaces_all=how.replaces_all)
     result = versions.commit(table, operation)
     files = written_files(result, new, updated)
-    if how.left_out:  # only a fragment of a version can lose rows, so this takes two
+    if len(how.left_out):  # only a fragment of a version can lose rows, so this takes two
         offsets = uploading.by_fragment(result.fragments()[-len(new) :], how.left_out)
         losing = [fragment for fragment in result.fragments() if fragment.id in offsets]
         fewer, emptied = _delete_from(versions, result, losing, offsets)
@@ -125,7 +125,7 @@ def put_uploaded(versions: Versions, table: LanceTable, fragments: Sequence[str]
     return Staged(
         table.ref,
         result.ref,
-        "overwrite" if how.left_out or how.replaces_all else "change",
+        "overwrite" if len(how.left_out) or how.replaces_all else "change",
         ALL_ASPECTS if how.replaces_all else ADDED | CHANGED if hits else ADDED,
         result.row_count,
         touched=tuple(touched),
@@ -137,7 +137,10 @@ def put_uploaded(versions: Versions, table: LanceTable, fragments: Sequence[str]
 
 
 def _delete_from(
-    versions: Versions, table: LanceTable, touched: Sequence[FragmentIdentity], doomed: Mapping[int, Sequence[int]]
+    versions: Versions,
+    table: LanceTable,
+    touched: Sequence[FragmentIdentity],
+    doomed: Mapping[int, Sequence[int]] | Mapping[int, Offsets],
 ) -> tuple[list[FragmentMetadata], list[int]]:
     """Delete rows by their offsets: fragments that lose some, and the ids of those that lose all."""
     tasks, gone = versions.deletions(table, touched, doomed)

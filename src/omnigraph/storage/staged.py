@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from omnigraph.storage.tiers import Fold
 
     Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
+    Offsets = np.ndarray[tuple[int], np.dtype[np.integer]]
 
 Aspect = Literal["added", "removed", "changed"]
 """What a write can do to a table's content. Folds and index builds do none of these."""
@@ -33,6 +34,7 @@ REMOVED: frozenset[Aspect] = frozenset({"removed"})
 CHANGED: frozenset[Aspect] = frozenset({"changed"})
 ALL_ASPECTS: frozenset[Aspect] = frozenset({"added", "removed", "changed"})
 NEUTRAL: frozenset[Aspect] = frozenset()
+NO_OFFSETS: Mapping[int, Offsets] = MappingProxyType({})
 NO_RENAMES: Mapping[str, str] = MappingProxyType({})
 NO_FILLS: Mapping[str, pa.Scalar] = MappingProxyType({})
 
@@ -108,8 +110,10 @@ class Uploaded:
 
     keys: pa.StringArray | None = field(default=None, repr=False)
     """They replace rows that have these ids."""
+    replaced: Mapping[int, Offsets] = field(default_factory=lambda: NO_OFFSETS)
+    """Or they replace these rows, which somebody has found: offsets by fragment."""
     replaces_all: bool = False
-    left_out: Sequence[int] = ()
+    left_out: Sequence[int] | Offsets = ()
     """Numbers of rows, counted over all fragments in order, that were uploaded and are not wanted."""
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from omnigraph.storage.handles import LanceTable
-    from omnigraph.storage.staged import FragmentIdentity
+    from omnigraph.storage.staged import FragmentIdentity, Offsets
 
 
 def parse_fragments(texts: Sequence[str]) -> list[FragmentMetadata]:
@@ -46,13 +46,14 @@ def operation(
     )
 
 
-def by_fragment(fragments: Sequence[FragmentIdentity], numbers: Sequence[int]) -> dict[int, list[int]]:
+def by_fragment(fragments: Sequence[FragmentIdentity], numbers: Sequence[int] | Offsets) -> dict[int, Offsets]:
     """Rows numbered over fragments in order, as offsets in each of them."""
-    ends = np.cumsum([fragment.rows for fragment in fragments])
     wanted = np.sort(np.asarray(numbers, np.int64))
-    owners = np.searchsorted(ends, wanted, side="right")
-    starts = np.concatenate([[0], ends[:-1]])
-    found: dict[int, list[int]] = {}
-    for owner, offset in zip(owners.tolist(), (wanted - starts[owners]).tolist(), strict=True):
-        found.setdefault(fragments[owner].id, []).append(offset)
+    found: dict[int, Offsets] = {}
+    start = 0
+    for fragment in fragments:
+        first, last = np.searchsorted(wanted, [start, start + fragment.rows])
+        if last > first:
+            found[fragment.id] = wanted[first:last] - start
+        start += fragment.rows
     return found

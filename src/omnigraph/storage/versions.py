@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import lance
+import numpy as np
 import pyarrow as pa
 from lance import (
     LanceDataset,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from omnigraph.storage.address import Address
+    from omnigraph.storage.staged import Offsets
     from omnigraph.storage.store import Store
 
 HANDLES_MAX = 512
@@ -130,7 +132,10 @@ class Versions:
         return Staged(table.ref, result.ref, "append", ADDED, result.row_count, operation=operation, files=files)
 
     def deletions(
-        self, table: LanceTable, touched: Sequence[FragmentIdentity], doomed: Mapping[int, Sequence[int]]
+        self,
+        table: LanceTable,
+        touched: Sequence[FragmentIdentity],
+        doomed: Mapping[int, Sequence[int]] | Mapping[int, Offsets],
     ) -> tuple[list[Callable[[], list[FragmentMetadata]]], list[int]]:
         """What is to be run so that rows go, by their offsets, and the ids of fragments that lose all.
 
@@ -138,9 +143,12 @@ class Versions:
         """
         gone = [fragment.id for fragment in touched if len(doomed[fragment.id]) == fragment.rows]
         losing = [fragment for fragment in touched if fragment.id not in gone]
-        return [partial(self._delete_rows, table, fragment, sorted(doomed[fragment.id])) for fragment in losing], gone
+        return [partial(self._delete_rows, table, fragment, doomed[fragment.id]) for fragment in losing], gone
 
-    def _delete_rows(self, table: LanceTable, fragment: FragmentIdentity, offsets: list[int]) -> list[FragmentMetadata]:
+    def _delete_rows(
+        self, table: LanceTable, fragment: FragmentIdentity, doomed: Sequence[int] | Offsets
+    ) -> list[FragmentMetadata]:
+        offsets = np.sort(doomed).tolist()
         with lance_errors(f"delete rows of table {table.ref.location}"):
             rest = table.fragment(fragment.id).delete_rows(offsets)
             drain(table.dataset, hops=1 if fragment.deletion is None else 2)  # deletions so far are read first

@@ -37,12 +37,12 @@ class LoadLimits:
     rows: int | None = None
     bytes: int | None = None
 
-    def check(self, collected: CollectedRows) -> None:
-        """Refuse what is too much."""
-        if self.rows is not None and collected.total > self.rows:
-            raise ResourceLimit("load rows", limit=self.rows, actual=collected.total)
-        if self.bytes is not None and collected.bytes > self.bytes:
-            raise ResourceLimit("load bytes", limit=self.bytes, actual=collected.bytes)
+    def check(self, rows: int, size: int) -> None:
+        """Refuse what is too much: rows, and the bytes they take in memory."""
+        if self.rows is not None and rows > self.rows:
+            raise ResourceLimit("load rows", limit=self.rows, actual=rows)
+        if self.bytes is not None and size > self.bytes:
+            raise ResourceLimit("load bytes", limit=self.bytes, actual=size)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def load(
         collected = CollectedRows()
         for batches, word in read(target.schema.catalog):
             collected.add(batches, target.schema.catalog, word)
-            options.limits.check(collected)
+            options.limits.check(collected.total, collected.bytes)
         if embedder is not None:
             _say(progress, "embedding", collected.total)
             collected.embed(embedder, skip=options.skip)
