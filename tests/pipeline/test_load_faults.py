@@ -194,9 +194,9 @@ def test_another_writer_meanwhile(tmp_path, spark, data, monkeypatch):
     graph = og.init(tmp_path / "g", SCHEMA)
     real = loading.publish_staged
 
-    def later(asked: Any, target: Any, staged: Any) -> Any:
+    def later(*asked: Any) -> Any:
         og.open(graph.uri).load([{"type": "Person", "data": {"name": "p1", "age": 5}}], mode="append")
-        return real(asked, target, staged)
+        return real(*asked)
 
     monkeypatch.setattr(loading, "publish_staged", later)
     with pytest.raises(og.OmniGraphError, match="'p1' exists already"):
