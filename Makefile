@@ -21,7 +21,7 @@ demo: $(READY) ## a guided tour of everything, on a graph in a temporary folder
 
 test: $(READY) ## every test: unit, cost, faults, races, simulation
 	@echo "every test: about 4,000, ten to fifteen minutes on two cores; the longest run first"
-	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder --durations 10 tests
+	@$(BIN)/python -m tests.run
 
 check: $(READY) ## format, lint, types, layers
 	$(BIN)/ruff format --check .

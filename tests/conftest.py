@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -65,9 +66,19 @@ class GroupsInIds:
             assert group is None or item.nodeid.endswith(f"@{group.args[0]}"), f"{item.nodeid} has lost its group"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--failed-to", metavar="FILE", help="write the ids of the tests that failed, a line each")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Grouping())
     config.pluginmanager.register(GroupsInIds())
+
+
+def _without_group(nodeid: str) -> str:
+    """`loadgroup` puts the group behind the id, which no later run would know."""
+    head, _, group = nodeid.rpartition("@")
+    return head if group in FIRST or group.endswith(".py") else nodeid
 
 
 def _rank(item: pytest.Item) -> int:
@@ -162,7 +173,11 @@ def pytest_report_header() -> list[str]:
     return [f"with: {', '.join(parts)}; {os.cpu_count()} processors", f"property tests: {asked}"]
 
 
-def pytest_terminal_summary(terminalreporter) -> None:
+def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
+    if to := config.getoption("failed_to"):
+        wrong = [report for kind in ("failed", "error") for report in terminalreporter.stats.get(kind, ())]
+        ids = dict.fromkeys(_without_group(report.nodeid) for report in wrong)
+        Path(to).write_text("".join(f"{one}\n" for one in ids))
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
     lines = [
         text
