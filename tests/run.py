@@ -1,7 +1,8 @@
 """Every test, and a second hearing: `make test`.
 
-A test that fails beside others is run once more, alone, when the rest is done. One that is wrong fails again; one that another
-process disturbed passes, and is named at the end, so that it can be mended. More than a few failures are a finding as they are.
+A test that fails beside others is run once more, alone, when the rest is done. One that is wrong fails again; one that
+another process disturbed passes, and is named at the end, so that it can be mended. More than a few failures are a
+finding as they are.
 """
 
 from __future__ import annotations
