@@ -545,7 +545,12 @@ def init_graph(
     storage_options: dict[str, str] | None = None,
     external_blobs: tuple[str, ...] = (),
 ) -> Graph:
-    """Make a new graph with a schema."""
+    """Make a new graph with a schema.
+
+    `uri` is a folder or an address in an object store: `s3://`, `gs://` or `az://`, whose credentials and endpoint come
+    from the environment or from `storage_options`. `schema_name` stands for the schema in messages; `actor` is who
+    writes. With `durability="fsync"` a commit on a disk survives a power cut: see docs/operations.md.
+    """
     catalog = compile_schema(schema, schema_name)
     address = parse_address(uri, storage_options)
     if address.is_local:
@@ -566,7 +571,10 @@ def open_graph(
     storage_options: dict[str, str] | None = None,
     external_blobs: tuple[str, ...] = (),
 ) -> Graph:
-    """Open an existing graph. `external_blobs` are the addresses below which blobs may be referred to."""
+    """Open an existing graph: what `init` was given, and the branch to use where no other is named.
+
+    `external_blobs` are the addresses below which blobs may be referred to.
+    """
     address = parse_address(uri, storage_options)
     if address.is_local and not Path(address.prefix).is_dir():
         raise NotAGraph(address.uri)

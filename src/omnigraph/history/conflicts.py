@@ -58,7 +58,7 @@ class MergeConflict:
         return self.entity_kind == "edge", self.type_name, self.entity_id or "", self.kind
 
     def to_json(self) -> dict[str, Any]:
-        """`MergeConflictOutput`."""
+        """As the HTTP API has it: `MergeConflictOutput`."""
         return {
             "entity_kind": self.entity_kind,
             "type_name": self.type_name,

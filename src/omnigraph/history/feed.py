@@ -73,7 +73,7 @@ class CommitChanges(ChangeBlock):
     next_page_token: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """`CommitChangesOutput`."""
+        """As the HTTP API has it: `CommitChangesOutput`."""
         found = super().to_json()
         return found if self.next_page_token is None else {**found, "next_page_token": self.next_page_token}
 
@@ -88,7 +88,7 @@ class ChangePage:
     caught_up: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """`ChangeFeedOutput`."""
+        """As the HTTP API has it: `ChangeFeedOutput`."""
         found: dict[str, Any] = {"blocks": [block.to_json() for block in self.blocks]}
         for name in ("next_page_token", "cursor", "caught_up"):
             value = getattr(self, name)

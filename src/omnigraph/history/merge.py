@@ -42,7 +42,7 @@ class MergeResult:
     branch_delete_error: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """`BranchMergeOutput`."""
+        """As the HTTP API has it: `BranchMergeOutput`."""
         found: dict[str, Any] = {
             "source": self.source,
             "target": self.target,
