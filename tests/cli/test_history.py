@@ -65,7 +65,9 @@ def test_differences_are_pleasant_to_read(forked) -> None:
     assert stat[1].split() == ["node", "Person", "0", "1", "0"]
     assert forked("diff", "main", "work", "--uri", "g.omni", "--json").document["changes"][0]["op"] == "update"
     assert forked("diff", "main", "main", "--uri", "g.omni").out == "no differences\n"
-    assert "not found" in forked("diff", "main", "wrok", "--uri", "g.omni", code=1).err
+    assert (
+        "is called 'wrok'; branches here: main, work" in forked("diff", "main", "wrok", "--uri", "g.omni", code=1).err
+    )
     assert "one of --ours" in forked("branch", "merge", "work", "--uri", "g.omni", "--ours", "--theirs", code=1).err
 
 
@@ -108,3 +110,16 @@ def test_a_baseline_is_a_whole_file_or_none(forked) -> None:
     assert sorted(path.name for path in forked.folder.glob("*base*")) == ["base.jsonl", "base.jsonl.lock"]
     missing = forked("changes", "baseline", "--out", "no/such/base.jsonl", "--uri", "g.omni", code=1)
     assert "cannot be written" in missing.err
+
+
+def test_tags_name_commits_and_are_forgotten(graph) -> None:
+    first = graph("commit", "list", "g.omni", "--json").document["commits"][0]["graph_commit_id"]
+    assert graph("tag", "create", "v1", "--uri", "g.omni").out == f"created tag v1 at {first}\n"
+    named = graph("tag", "create", "v2", "--from", "v1", "--uri", "g.omni", "--json", "--as", "ada").document
+    assert (named["name"], named["graph_commit_id"], named["from"], named["actor_id"]) == ("v2", first, "v1", "ada")
+    assert [tag["name"] for tag in graph("tag", "list", "--uri", "g.omni", "--json").document["tags"]] == ["v1", "v2"]
+    assert graph("branch", "create", "fix", "--from", "v1", "--uri", "g.omni").out == "created branch fix from v1\n"
+    assert graph("tag", "delete", "v1", "--uri", "g.omni").out == "deleted tag v1\n"
+    assert graph("tag", "delete", "v1", "--uri", "g.omni", code=1).err.endswith("tag 'v1' not found; tags here: v2\n")
+    nowhere = graph("tag", "create", "v3", "--from", "nowhere", "--uri", "g.omni", code=1).err
+    assert "no branch, tag or commit is called 'nowhere'; branches here: fix, main; tags here: v2" in nowhere

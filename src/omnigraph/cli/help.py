@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 PANELS: dict[str, tuple[str, ...]] = {
     "Start": ("init", "load", "query", "mutate", "repl"),
     "Look": ("snapshot", "explain", "export", "blob", "schema"),
-    "History": ("branch", "commit", "diff", "log", "blame", "revert", "cherry-pick", "changes"),
+    "History": ("branch", "tag", "commit", "diff", "log", "blame", "revert", "cherry-pick", "changes"),
     "Texts": ("lint", "fmt", "embed"),
     "Upkeep": ("optimize", "index", "cleanup", "repair"),
     "Spark": ("analyze",),
@@ -48,6 +48,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "omnigraph branch merge review/today --into main --delete-branch --uri team.omni",
     ),
     "branch delete": ("omnigraph branch delete review/today --uri team.omni",),
+    "tag create": ("omnigraph tag create v1 --uri team.omni", "omnigraph tag create v0 --from COMMIT --uri team.omni"),
     "commit list": ("omnigraph commit list team.omni",),
     "diff": ("omnigraph diff main review/today --uri team.omni",),
     "log": ("omnigraph log Person ada --uri team.omni",),

@@ -20,6 +20,7 @@ from omnigraph.cli.scope import (
     QuietOption,
     StoreOption,
     TypeOption,
+    UriArgument,
     UriOption,
     echo,
     open_any,
@@ -48,7 +49,7 @@ IdArgument = Annotated[str, typer.Argument(help="Id of the node or edge.", metav
 EntityKindOption = Annotated[str | None, typer.Option("--kind", help="node or edge, where a type name is both.")]
 
 
-def register(app: typer.Typer, branch_app: typer.Typer) -> None:
+def register(app: typer.Typer, branch_app: typer.Typer, commit_app: typer.Typer) -> None:
     """Add the commands."""
     app.command("diff")(diff)
     app.command("log")(log)
@@ -57,6 +58,8 @@ def register(app: typer.Typer, branch_app: typer.Typer) -> None:
     app.command("cherry-pick")(cherry_pick)
     branch_app.command("merge")(branch_merge)
     branch_app.command("reset")(branch_reset)
+    commit_app.command("list")(commit_list)
+    commit_app.command("show")(commit_show)
 
 
 def diff(
@@ -289,6 +292,47 @@ def blame(
         )
         rows.append((one.property, one.value, *said))
     render.print_table(("property", "value", "commit", "time (UTC)", "actor"), rows)
+
+
+# -- commits --------------------------------------------------------------------------------------------
+
+
+def commit_list(
+    uri: UriArgument = None,
+    branch: Annotated[str | None, typer.Option("--branch", help="Branch to look at (main; all with --draw).")] = None,
+    drawn: Annotated[bool, typer.Option("--draw", help="Draw how branches were forked and merged.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the commits of a branch, newest first."""
+    if drawn:
+        scope = open_scope(uri, store)
+        if as_json:
+            render.print_json(drawing_document(scope, branch))
+        else:
+            print_drawing(scope.commits.graph(branch))
+        return
+    commits = open_any(uri, store).commits.list(branch)
+    if as_json:
+        render.print_json({"commits": [render.commit_document(commit) for commit in commits]})
+        return
+    rows = [(c.id, c.number, render.when(c.created_us), c.operation, c.actor or "-", c.branch) for c in commits]
+    render.print_table(("commit", "version", "time (UTC)", "operation", "actor", "branch"), rows)
+
+
+def commit_show(
+    commit_id: Annotated[str, typer.Argument(help="Commit id.", metavar="ID")],
+    uri: UriOption = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one commit."""
+    document = render.commit_document(open_any(uri, store).commits.show(commit_id))
+    if as_json:
+        render.print_json(document)
+        return
+    for key, value in document.items():
+        render.out.print(f"{key}: {value if value is not None else '-'}", markup=False)
 
 
 # -- the drawing -----------------------------------------------------------------------------------------

@@ -1,18 +1,32 @@
-"""`omnigraph optimize`, `index` and `repair`: upkeep at the command line."""
+"""`omnigraph optimize`, `cleanup`, `index` and `repair`: upkeep at the command line."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from omnigraph.cli import render
 from omnigraph.cli.progress import shown_progress
-from omnigraph.cli.scope import BranchOption, JsonOption, QuietOption, StoreOption, UriArgument, echo, open_scope
+from omnigraph.cli.scope import (
+    BranchOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    UriArgument,
+    YesOption,
+    confirm_destruction,
+    echo,
+    open_scope,
+)
 from omnigraph.model.errors import BadRequest
 
 if TYPE_CHECKING:
     from omnigraph.search.optimize import OptimizedTable
+
+_DURATION = re.compile(r"^(\d+)([smhdw]?)$")
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 index_app = typer.Typer(help="See how far indexes have come.", no_args_is_help=True)
 
@@ -20,8 +34,46 @@ index_app = typer.Typer(help="See how far indexes have come.", no_args_is_help=T
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("optimize")(optimize)
+    app.command("cleanup")(cleanup)
     app.command("repair")(repair)
     app.add_typer(index_app, name="index")
+
+
+def cleanup(
+    uri: UriArgument = None,
+    keep: Annotated[int | None, typer.Option("--keep", help="Newest commits to keep per branch.")] = None,
+    older_than: Annotated[str | None, typer.Option("--older-than", help="Age: 90, 30s, 5m, 12h, 7d, 2w.")] = None,
+    grace: Annotated[str | None, typer.Option("--grace", help="How long superseded files stay (15m).")] = None,
+    confirm: Annotated[bool, typer.Option("--confirm", help="Do it; without this a preview is shown.")] = False,
+    store: StoreOption = None,
+    yes: YesOption = False,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Reclaim old versions and garbage. Shows a preview unless confirmed."""
+    graph = open_scope(uri, store)
+    older_s, grace_s = _seconds("--older-than", older_than), _seconds("--grace", grace)
+    if confirm:
+        confirm_destruction(graph, "cleanup", yes, as_json)
+        echo("cleanup", graph, quiet)
+    result = graph.cleanup(keep=keep, older_than_s=older_s, grace_s=grace_s, confirm=confirm)
+    document = render.cleanup_document(graph.uri, keep, older_s, result, graph.snapshot().state)
+    if not confirm:
+        render.err.print("preview: nothing was removed; pass --confirm to do it", markup=False)
+    if as_json:
+        render.print_json(document)
+        return
+    rows = [(d["type_key"], d["old_versions_removed"], d["bytes_removed"]) for d in document["datasets"]]
+    render.print_table(("dataset", "versions", "bytes"), rows)
+
+
+def _seconds(flag: str, text: str | None) -> float | None:
+    if text is None:
+        return None
+    match = _DURATION.match(text.strip())
+    if match is None:
+        raise BadRequest(f"{flag} {text!r} is no duration: use seconds, or a number with s, m, h, d or w")
+    return float(match.group(1)) * _SECONDS[match.group(2)]
 
 
 def optimize(

@@ -156,7 +156,7 @@ def delete_tag(repository: Repository, name: str) -> None:
 
     def removed(refs: Refs) -> Refs:
         if name not in refs.tags:
-            raise TagNotFound(name)
+            raise TagNotFound(name, tuple(sorted(refs.tags)))
         return refs.without_tag(name)
 
     repository.registry.update(removed)

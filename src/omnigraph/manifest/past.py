@@ -11,6 +11,7 @@ from omnigraph.model.errors import (
     BranchBusy,
     BranchNotFound,
     CommitNotFound,
+    PointNotFound,
 )
 from omnigraph.model.names import MAIN
 
@@ -33,7 +34,11 @@ def resolve(repository: Repository, source: str, refs: Refs) -> State:
             raise BranchNotFound(source)
         return state
     tag = refs.tags.get(source)
-    return state_of_tag(repository, tag) if tag is not None else state_of_commit(repository, source)
+    if tag is not None:
+        return state_of_tag(repository, tag)
+    if len(source) != COMMIT_ID_LENGTH:
+        raise PointNotFound(source, tuple(ref.name for ref in refs.live_branches()), tuple(sorted(refs.tags)))
+    return state_of_commit(repository, source)
 
 
 def state_of_tag(repository: Repository, tag: TagRef) -> State:

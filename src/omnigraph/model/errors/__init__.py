@@ -13,6 +13,7 @@ OmniGraphError
 ├── NotFound                 the named thing is not there
 │   ├── BranchNotFound
 │   ├── TagNotFound
+│   ├── PointNotFound
 │   ├── CommitNotFound
 │   ├── TableNotFound
 │   └── SnapshotReclaimed        it was there; cleanup has reclaimed it
@@ -69,6 +70,7 @@ from omnigraph.model.errors.not_found import (
     ChangeFeedGap,
     CommitNotFound,
     NotFound,
+    PointNotFound,
     SnapshotReclaimed,
     TableNotFound,
     TagNotFound,
@@ -121,6 +123,7 @@ __all__ = [
     "OmniGraphError",
     "OutcomeUnknown",
     "Overloaded",
+    "PointNotFound",
     "PreconditionFailed",
     "ReadSetConflict",
     "ResourceLimit",

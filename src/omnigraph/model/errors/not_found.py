@@ -15,15 +15,22 @@ class BranchNotFound(NotFound):
     """No live branch has this name."""
 
     def __init__(self, name: str, known: tuple[str, ...] = ()) -> None:
-        near = f"; branches here: {', '.join(known[:10])}{' …' if len(known) > 10 else ''}" if known else ""
-        super().__init__(f"branch {name!r} not found{near}", branch=name)
+        super().__init__(f"branch {name!r} not found{_among('branches', known)}", branch=name)
 
 
 class TagNotFound(NotFound):
     """No tag has this name."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"tag {name!r} not found", tag=name)
+    def __init__(self, name: str, known: tuple[str, ...] = ()) -> None:
+        super().__init__(f"tag {name!r} not found{_among('tags', known)}", tag=name)
+
+
+class PointNotFound(NotFound):
+    """No live branch and no tag has this name, and it is no commit's id."""
+
+    def __init__(self, name: str, branches: tuple[str, ...] = (), tags: tuple[str, ...] = ()) -> None:
+        near = _among("branches", branches) + _among("tags", tags)
+        super().__init__(f"no branch, tag or commit is called {name!r}{near}", name=name)
 
 
 class CommitNotFound(NotFound):
@@ -63,3 +70,7 @@ class ChangeFeedGap(SnapshotReclaimed):
             change_feed_gap={**known, "first_unreadable_commit_id": first_unreadable_commit},
         )
         self.first_unreadable_commit, self.cursor = first_unreadable_commit, cursor
+
+
+def _among(what: str, known: tuple[str, ...]) -> str:
+    return f"; {what} here: {', '.join(known[:10])}{' …' if len(known) > 10 else ''}" if known else ""
