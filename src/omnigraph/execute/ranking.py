@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from omnigraph.execute.searching import fuse, may_be_nearest, search_values
+from omnigraph.execute.searching import fuse, may_be_shown, search_values
 from omnigraph.query import ir
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def rank_rows(execution: Execution, bindings: Bindings, rank: ir.Rank, count: in
         keys = np.rec.fromarrays([-values[shown], first[shown]])
         places = np.unique(keys, return_inverse=True)[1]
     else:
-        rows = None if count is None else may_be_nearest(execution, bindings, rank, count)
+        rows = may_be_shown(execution, bindings, rank, count)
         found = search_values(execution, bindings if rows is None else bindings.take(rows), rank)
         shown = np.flatnonzero(np.asarray(found.is_valid()))
         values = np.asarray(found.drop_null(), np.float64)

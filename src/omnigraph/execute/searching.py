@@ -19,7 +19,7 @@ from omnigraph.execute.vectors import vectors_of
 from omnigraph.model.errors import BadRequest
 from omnigraph.query import ir
 from omnigraph.search.distance import cosine_distances
-from omnigraph.search.texts import Texts, read_texts, scores, statistics
+from omnigraph.search.texts import Texts, counts_of, read_texts, scores, statistics
 from omnigraph.search.words import words_of
 
 if TYPE_CHECKING:
@@ -141,13 +141,14 @@ def _hits(texts: Texts, function: str, query: str, edits: int | None) -> Mask:
 def _relevance(execution: Execution, entities: Entities, value: ir.TextScore, query: str) -> pa.Array:
     words = words_of(query)
     tables = {key: _all_texts(execution, key, value.property) for key in entities.keys}
-    each = [statistics(texts, {word.text for word in words}) for texts, _ in tables.values()]
+    counts = {key: counts_of(texts, words) for key, (texts, _) in tables.items()}
+    each = [statistics(texts, counts[key]) for key, (texts, _) in tables.items()]
     known = sum(each[1:], each[0])
     found = np.full(len(entities), np.nan)
     for key, (texts, rows) in tables.items():
         mine = entities.of(key)
         present = np.flatnonzero(mine >= 0)
-        found[present] = scores(texts, words, known)[rows(mine[present])]
+        found[present] = scores(texts, words, counts[key], known)[rows(mine[present])]
     return pa.array(found, mask=np.isnan(found))
 
 
@@ -188,17 +189,23 @@ def _distances(execution: Execution, entities: Entities, value: ir.Nearest, quer
     return pa.array(found, mask=np.isnan(found))
 
 
-def may_be_nearest(execution: Execution, bindings: Bindings, rank: ir.Expression, count: int) -> Numbers | None:
-    """The rows that can be among the nearest ones; None if that cannot be told faster than by comparing all."""
-    if not isinstance(rank, ir.Nearest) or bindings.count < _NEAR_ROWS or count >= bindings.count:
+def may_be_shown(execution: Execution, bindings: Bindings, rank: ir.Expression, count: int | None) -> Numbers | None:
+    """The rows that can be among the first of a ranking; None if that is not told faster than by the values of all."""
+    if not isinstance(rank, ir.Nearest | ir.TextScore):
         return None
     entities, access = cast("Entities", bindings.columns[rank.variable]), execution.access
     if entities.kinds is not None or not isinstance(access, DenseGraph):
         return None
     (key,) = entities.keys
     query = constant(rank.query, execution.params, execution.now)
+    if query is None or (entities.ordinals < 0).any():
+        return None
+    if isinstance(rank, ir.TextScore):
+        return np.flatnonzero(
+            texts_of(access.memory, key, rank.property).any_of(words_of(str(query)))[entities.ordinals]
+        )
     is_part = bindings.count * _SHARE < access.count(key)
-    if query is None or is_part or (entities.ordinals < 0).any():
+    if is_part or count is None or bindings.count < _NEAR_ROWS or count >= bindings.count:
         return None
     goal = _goal(execution, entities.keys, rank, query)
     found = vectors_of(access.memory, key, rank.property).near(goal, entities.ordinals, count)

@@ -80,11 +80,15 @@ class Texts:
 
     def counts(self, word: str) -> tuple[Small, Numbers]:
         """The rows that have a word, and how often."""
-        return np.unique(self.rows[self._places(self._by_normal.get(word, ()))], return_counts=True)
+        rows = self.rows[self._places(self._by_normal.get(word, ()))]
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))  # rows come in their order
+        return rows[starts], np.diff(starts, append=len(rows))
 
-    def having(self, word: str) -> int:
-        """How many rows have a word."""
-        return len(np.unique(self.rows[self._places(self._by_normal.get(word, ()))]))
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """How many rows have a text, and how many words these have."""
+        present = self.lengths[self.lengths >= 0]
+        return len(present), int(present.sum())
 
     # -- ways to find words ----------------------------------------------------------------------------
 
@@ -202,14 +206,21 @@ class Statistics:
         return Statistics(self.texts + other.texts, self.words + other.words, having)
 
 
-def statistics(texts: Texts, words: Iterable[str]) -> Statistics:
-    """Count what BM25 needs for these words."""
-    present = texts.lengths[texts.lengths >= 0]
-    having = {word: texts.having(word) for word in words}
-    return Statistics(len(present), int(present.sum()), having)
+Counts = dict[str, tuple[Small, Numbers]]
+"""For each word the rows that have it, and how often."""
 
 
-def scores(texts: Texts, words: Sequence[Word], known: Statistics) -> Floats:
+def counts_of(texts: Texts, words: Iterable[Word]) -> Counts:
+    """Look the words of a question up."""
+    return {word: texts.counts(word) for word in {each.text for each in words}}
+
+
+def statistics(texts: Texts, counts: Counts) -> Statistics:
+    """What BM25 needs to know of all texts about these words."""
+    return Statistics(*texts.size, {word: len(rows) for word, (rows, _) in counts.items()})
+
+
+def scores(texts: Texts, words: Sequence[Word], counts: Counts, known: Statistics) -> Floats:
     """BM25 of every row; nan where no word is found.
 
     A word that a question repeats counts as often. Words are added in the order of the alphabet: sums depend on it.
@@ -217,9 +228,9 @@ def scores(texts: Texts, words: Sequence[Word], known: Statistics) -> Floats:
     total = np.full(texts.count, np.nan)
     mean = known.words / known.texts if known.words else 1.0
     for word in sorted(each.text for each in words):
-        rows, counts = texts.counts(word)
+        rows, times = counts[word]
         norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * texts.lengths[rows] / mean)
         having = known.having[word]
         rarity = np.log1p((known.texts - having + 0.5) / (having + 0.5))
-        total[rows] = np.nan_to_num(total[rows]) + rarity * counts * (SATURATION + 1) / (counts + norm)
+        total[rows] = np.nan_to_num(total[rows]) + rarity * times * (SATURATION + 1) / (times + norm)
     return total
