@@ -80,6 +80,12 @@ class SnapshotCache:
         with self._lock:
             return self._entries.get(_Key(family, version))
 
+    def earlier(self, family: Family) -> list[Sized]:
+        """The values of all versions that are there, the newest first."""
+        with self._lock:
+            versions = self._families.get(family, [])
+            return [self._entries[_Key(family, version)] for version in reversed(versions)]
+
     def get(self, family: Family, version: Version, build: Callable[[Sequence[V]], V]) -> V:
         """The value; built if it is not there, given those of other versions, the newest first."""
         return self.get_all([family], version, lambda earlier: {family: build(earlier[family])})[family]
@@ -100,7 +106,7 @@ class SnapshotCache:
                 turns.enter_context(self._turn(_Key(family, version)))
             missing = self._take(missing, version, found)
             if missing:
-                built = build({family: cast("list[V]", self._earlier(family)) for family in missing})
+                built = build({family: cast("list[V]", self.earlier(family)) for family in missing})
                 for family in missing:
                     found[family] = built[family]
                     self._keep(_Key(family, version), built[family])
@@ -144,11 +150,6 @@ class SnapshotCache:
             turn.users -= 1
             if not turn.users:
                 del self._building[key]
-
-    def _earlier(self, family: Family) -> list[Sized]:
-        with self._lock:
-            versions = self._families.get(family, [])
-            return [self._entries[_Key(family, version)] for version in reversed(versions)]
 
     def _keep(self, key: _Key, value: Sized) -> None:
         size = value.nbytes

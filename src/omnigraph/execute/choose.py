@@ -116,7 +116,7 @@ class Costs:
     def _scan(self, key: str, condition: ir.Expression | None) -> float:
         if condition is None:
             return self.rows(key) * _FOUND_ROW
-        table = self._request.catalog.node_types[key.partition(":")[2]]
+        table = self._request.catalog.table(key)
         pinned = key_equality(condition, table, self._request.params)
         if pinned is not None and pinned.column in table.indexes:
             return self._look(key, pinned.column)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from omnigraph.model.compute import pc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +44,11 @@ class Column:
     @cached_property
     def _starts(self) -> Numbers:
         return np.cumsum([0, *(len(chunk) for chunk in self.chunks)])
+
+    def value(self, row: int) -> Any:
+        """The value of one row."""
+        number = 0 if len(self.chunks) == 1 else int(np.searchsorted(self._starts, row, side="right")) - 1
+        return self.chunks[number][int(row - self._starts[number])].as_py()
 
     def take(self, ordinals: Numbers) -> pa.Array:
         """The values of rows; -1 is null."""
@@ -136,5 +142,10 @@ def _merged(chunks: Sequence[pa.Array], known: int) -> tuple[pa.Array, ...]:
 def ranks_of(values: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     """For each value its place among all of them in order."""
     places = np.empty(len(values), np.int32)
-    places[np.asarray(cast("Any", pc).sort_indices(values))] = np.arange(len(values), dtype=np.int32)
+    places[order_of(values)] = np.arange(len(values), dtype=np.int32)
     return places
+
+
+def order_of(values: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """The places of values in their order."""
+    return np.asarray(pc.sort_indices(values)).astype(np.int32)

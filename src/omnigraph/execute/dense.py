@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from omnigraph.execute.access import Hits
 from omnigraph.execute.hops import distinct, reach
+from omnigraph.execute.keys import key_equality
+from omnigraph.execute.lookup import LOOKED_UP_MAX, rows_by_id
 from omnigraph.execute.masks import condition_mask
 from omnigraph.execute.rows import used_columns
 from omnigraph.execute.shortest import Steps, find_paths, least_of_groups
@@ -53,10 +55,23 @@ class DenseGraph:
         if condition is None:
             return np.arange(self.count(key))
         self._watch.check()
+        found = self._by_id(key, condition)
+        if found is not None:
+            return found
         names = used_columns(condition)
         if self.memory.keeps(key, names):
             return np.flatnonzero(self._mask(self._whole(key, condition), condition))
         return self._streamed(key, names, condition)
+
+    def _by_id(self, key: str, condition: ir.Expression) -> Numbers | None:
+        """The rows of a condition that names their ids; None if there is a better way."""
+        pinned = key_equality(condition, self.memory.catalog.table(key), self._params)
+        if pinned is None or pinned.column != "id" or len(pinned.values) > LOOKED_UP_MAX:
+            return None
+        rows = rows_by_id(self.memory, key, pinned.values.to_pylist()) if len(pinned.values) else _NONE
+        if rows is None or pinned.residual is None:
+            return rows
+        return rows[self.keep(key, pinned.residual, rows)]
 
     def _streamed(self, key: str, names: Sequence[str], condition: ir.Expression) -> Numbers:
         """Test rows as they are read, where their columns would fill the cache."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from omnigraph.execute.rows import select_mask
+from omnigraph.model.compute import pc
 from omnigraph.model.types import ScalarType
 from omnigraph.query import ir
 from omnigraph.query.conditions import Column, Known, column_name, conjoin, conjuncts, equal_values, known, known_items
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from omnigraph.query.params import Value
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
-_compute = cast("Any", pc)
 _ORDER = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 _FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ORDERED = frozenset({ScalarType.STRING, ScalarType.DATE, ScalarType.DATE_TIME})
@@ -71,11 +70,11 @@ def _null_test(rows: pa.Table, part: ir.IsNull, _: Mapping[str, Value]) -> pa.Ch
 
 def _not(rows: pa.Table, part: ir.Not, params: Mapping[str, Value]) -> pa.ChunkedArray | None:
     operand = _mask(rows, part.operand, params)
-    return None if operand is None else _compute.invert(operand)
+    return None if operand is None else pc.invert(operand)
 
 
 def _logic(rows: pa.Table, part: ir.Logic, params: Mapping[str, Value]) -> pa.ChunkedArray | None:
-    combine = _compute.and_kleene if part.operator == "and" else _compute.or_kleene
+    combine = pc.and_kleene if part.operator == "and" else pc.or_kleene
     found: pa.ChunkedArray | None = None
     for operand in part.operands:
         mask = _mask(rows, operand, params)
@@ -104,11 +103,11 @@ def _compared(column: pa.ChunkedArray, declared: PropType, operator: str, given:
         is_ordered = declared.scalar in _ORDERED or declared.scalar.is_integer
         if not is_ordered or values is None or len(values) != 1:
             return None
-        return getattr(_compute, _ORDER[operator])(column, pa.scalar(values[0], arrow_type(declared)))
+        return getattr(pc, _ORDER[operator])(column, pa.scalar(values[0], arrow_type(declared)))
     if values is None:
         return None
     equal = _equal_to_any(column, declared, values)
-    return equal if operator == "=" else _compute.invert(equal)
+    return equal if operator == "=" else pc.invert(equal)
 
 
 def _member(rows: pa.Table, part: ir.Member, params: Mapping[str, Value]) -> pa.ChunkedArray | None:
@@ -122,7 +121,7 @@ def _member(rows: pa.Table, part: ir.Member, params: Mapping[str, Value]) -> pa.
             return None
         values.extend(equal)
     found = _equal_to_any(rows.column(column_name(column)), column.type, values)
-    return _compute.invert(found) if part.negated else found
+    return pc.invert(found) if part.negated else found
 
 
 def _equal_to_any(
@@ -130,11 +129,11 @@ def _equal_to_any(
 ) -> pa.ChunkedArray:
     """Which values are one of these; null stays null."""
     if len(values) == 1:
-        return _compute.equal(column, pa.scalar(values[0], arrow_type(declared)))
-    found = _compute.is_in(column, value_set=pa.array(values, arrow_type(declared)))
+        return pc.equal(column, pa.scalar(values[0], arrow_type(declared)))
+    found = pc.is_in(column, value_set=pa.array(values, arrow_type(declared)))
     if not column.null_count:
         return found
-    return _compute.if_else(column.is_valid(), found, pa.scalar(None, pa.bool_()))
+    return pc.if_else(column.is_valid(), found, pa.scalar(None, pa.bool_()))
 
 
 _MASKS: dict[type, Callable[[pa.Table, Any, Mapping[str, Value]], pa.ChunkedArray | None]] = {

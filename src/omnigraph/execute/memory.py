@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -96,10 +96,15 @@ class SnapshotMemory:
         self.catalog = catalog
         self.cache = cache or shared_cache()
         self._topology = topology
+        self._tables: dict[str, TableHandle] = {}
+        self._columns: dict[tuple[str, str], Family] = {}
 
     def table(self, key: str) -> TableHandle:
         """A table at its pinned version."""
-        return self.snapshot.table(key)
+        handle = self._tables.get(key)
+        if handle is None:
+            handle = self._tables[key] = self.snapshot.table(key)
+        return handle
 
     def count(self, key: str) -> int:
         """How many rows a table has."""
@@ -181,6 +186,10 @@ class SnapshotMemory:
     def has_derived(self, key: str, name: str, what: str) -> bool:
         """Whether something made of a column is in memory already."""
         return self.cache.peek((*self._column(key, name), what), self._version(key)) is not None
+
+    def earlier(self, key: str, name: str, what: str) -> Sequence[Any]:
+        """What of a column is in memory, of any version."""
+        return self.cache.earlier((*self._column(key, name), what))
 
     # -- edges -----------------------------------------------------------------------------------------
 
@@ -290,8 +299,11 @@ class SnapshotMemory:
 
     def _column(self, key: str, name: str) -> Family:
         """By the field's number, because after a rename the same files have another column under the old name."""
-        number, kind = self.table(key).column_id(name)
-        return self._family(key, "column", str(number), str(kind))
+        family = self._columns.get((key, name))
+        if family is None:
+            number, kind = self.table(key).column_id(name)
+            family = self._columns[key, name] = self._family(key, "column", str(number), str(kind))
+        return family
 
     def _family(self, key: str, *what: str) -> Family:
         return self.snapshot.state.table(key).location, *what

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from omnigraph.query import ir
     from omnigraph.query.params import Value
     from omnigraph.schema import Catalog
-    from omnigraph.schema.catalog import EdgeType, NodeType
 
 ROWS_MAX = 20_000
 """Rows of one table that may be found; with more, memory is the better way."""
@@ -79,7 +78,7 @@ class ProbeGraph:
     def scan(self, key: str, condition: ir.Expression | None, *, must_exist: bool = True) -> Numbers:
         """Numbers of the rows that meet a condition."""
         if not must_exist and condition is not None:
-            pinned = key_equality(condition, self._declared(key), self._params)
+            pinned = key_equality(condition, self._catalog.table(key), self._params)
             if pinned is not None and pinned.column == "id" and pinned.residual is None:
                 return self._found(key).number(pinned.values.to_pylist())
         found = [_NONE]
@@ -100,7 +99,7 @@ class ProbeGraph:
                 yield pa.table(batch)
             return
         needed = list(dict.fromkeys([*names, *used_columns(condition)]))
-        pinned = key_equality(condition, self._declared(key), self._params)
+        pinned = key_equality(condition, self._catalog.table(key), self._params)
         if pinned is not None:
             rows = self._snapshot.find(key, pinned.column, pinned.values, needed)
             yield self._only(rows, pinned.residual, names)
@@ -234,7 +233,3 @@ class ProbeGraph:
         if key not in self._rows:
             self._rows[key] = FoundRows(lambda: self._snapshot.table(key).schema)
         return self._rows[key]
-
-    def _declared(self, key: str) -> NodeType | EdgeType:
-        kind, _, name = key.partition(":")
-        return (self._catalog.node_types if kind == "node" else self._catalog.edge_types)[name]

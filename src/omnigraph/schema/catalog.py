@@ -214,6 +214,11 @@ class Catalog:
         """Give the interfaces keyed by name."""
         return {t.name: t for t in self.interfaces}
 
+    def table(self, key: str) -> NodeType | EdgeType:
+        """The type whose rows a table has, such as `node:Person`."""
+        kind, _, name = key.partition(":")
+        return (self.node_types if kind == "node" else self.edge_types)[name]
+
     @cached_property
     def _edges_by_lower_name(self) -> Mapping[str, EdgeType]:
         return {t.name.lower(): t for t in self.edges}
