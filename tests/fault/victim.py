@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from omnigraph.graph import Graph
+from omnigraph.graph.holder import Holder
 from omnigraph.manifest import Repository, Retention, collect
 from omnigraph.storage import folds, handles, reshape, versions
 from omnigraph.storage.store import ObjectStoreStore
@@ -36,7 +37,7 @@ RECORDS: list[dict[str, Any]] = [
 
 
 def graph(repo: Repository) -> Graph:
-    return Graph(repo, "main", None)
+    return Graph(Holder(repo))
 
 
 ACTS: dict[str, Callable[[Repository], object]] = {

@@ -10,7 +10,8 @@ from omnigraph.model.diagnostics import suggest
 from omnigraph.model.errors import BadRequest, NotFound
 
 if TYPE_CHECKING:
-    from omnigraph.manifest import Repository, Snapshot
+    from omnigraph.graph.holder import Holder
+    from omnigraph.manifest import Snapshot
     from omnigraph.storage.staged import TableHandle
 
 
@@ -31,8 +32,7 @@ class BlobStat:
 class Blobs:
     """Bytes stored in Blob properties."""
 
-    _repository: Repository
-    _branch: str
+    _holder: Holder
 
     def stat(
         self,
@@ -45,7 +45,7 @@ class Blobs:
         commit: str | None = None,
     ) -> BlobStat:
         """Say how large a blob is, or where it is kept."""
-        snapshot = self._repository.snapshot(branch or self._branch, commit)
+        snapshot = self._holder.repository.snapshot(branch or self._holder.branch, commit)
         handle = self._handle(snapshot, entity, type_name, name)
         return self._stat(snapshot, handle, f"{entity} {type_name}", entity_id, name)
 
@@ -64,7 +64,7 @@ class Blobs:
         """Read a blob, or a part of it."""
         if offset < 0 or (length is not None and length <= 0):
             raise BadRequest("a range starts at 0 or later and has a length greater than 0")
-        snapshot = self._repository.snapshot(branch or self._branch, commit)
+        snapshot = self._holder.repository.snapshot(branch or self._holder.branch, commit)
         handle = self._handle(snapshot, entity, type_name, name)
         found = self._stat(snapshot, handle, f"{entity} {type_name}", entity_id, name)
         if found.kind == "external":
@@ -72,10 +72,10 @@ class Blobs:
         assert found.size is not None
         if offset > found.size or (offset == found.size and offset > 0):
             raise BadRequest(f"the blob has {found.size} bytes: nothing starts at {offset}", length=found.size)
-        return self._repository.parts.tables.read_blob(handle, entity_id, name, offset, length)
+        return self._holder.repository.parts.tables.read_blob(handle, entity_id, name, offset, length)
 
     def _handle(self, snapshot: Snapshot, entity: str, type_name: str, name: str) -> TableHandle:
-        catalog = self._repository.catalogs.get(snapshot.schema_hash).catalog
+        catalog = self._holder.repository.catalogs.get(snapshot.schema_hash).catalog
         if entity not in ("node", "edge"):
             raise BadRequest(f"{entity!r} is neither node nor edge")
         types = catalog.node_types if entity == "node" else catalog.edge_types
@@ -90,7 +90,7 @@ class Blobs:
         return snapshot.table(f"{entity}:{type_name}")
 
     def _stat(self, snapshot: Snapshot, handle: TableHandle, what: str, entity_id: str, name: str) -> BlobStat:
-        info = self._repository.parts.tables.blob_info(handle, entity_id, name)
+        info = self._holder.repository.parts.tables.blob_info(handle, entity_id, name)
         if info.is_null:
             raise NotFound(f"{name} of {what} {entity_id!r} is null")
         if info.uri is not None:

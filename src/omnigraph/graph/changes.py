@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from omnigraph.policy.action import Action
-from omnigraph.policy.gate import OPEN, Gate
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from omnigraph.graph.holder import Holder
     from omnigraph.history.baseline import Baseline
-    from omnigraph.history.entity import Blame, EntityEvent
+    from omnigraph.history.entity import Blame, EntityEvent, EntityHistory
     from omnigraph.history.feed import ChangePage
     from omnigraph.manifest import Repository
+    from omnigraph.manifest.state import State
 
 
 @dataclass(frozen=True)
 class Changes:
     """What happens on a branch, commit by commit."""
 
-    _repository: Repository
-    _branch: str
-    _gate: Gate = OPEN
+    _holder: Holder
 
     def poll(
         self,
@@ -45,8 +45,8 @@ class Changes:
         from omnigraph.history.diff import differ_of, selection_of
         from omnigraph.history.feed import COMMITS_PER_POLL, Feed
 
-        return Feed(differ_of(self._repository)).poll(
-            branch or self._branch,
+        return Feed(differ_of(self._holder.repository)).poll(
+            branch or self._holder.branch,
             selection_of(kinds, types, ops),
             cursor=cursor,
             start=start,
@@ -68,30 +68,33 @@ class Changes:
         from omnigraph.history.diff import differ_of, selection_of
         from omnigraph.history.feed import Feed
 
-        name = branch or self._branch
-        self._gate.require(Action.EXPORT, branch=name)
-        head = self._repository.head_state(name)
-        feed = Feed(differ_of(self._repository))
-        return take_baseline(self._repository, feed, head, selection_of(kinds, types, ops))
+        name = branch or self._holder.branch
+        self._holder.gate.require(Action.EXPORT, branch=name)
+        repository = self._holder.repository
+        feed = Feed(differ_of(repository))
+        return take_baseline(repository, feed, repository.head_state(name), selection_of(kinds, types, ops))
 
 
 def entity_log(
     repository: Repository, branch: str, type_name: str, entity_id: str, kind: str | None, limit: int | None
 ) -> list[EntityEvent]:
     """What commits did to an entity, newest first."""
-    from itertools import islice
-
-    from omnigraph.history.entity import EntityHistory, check_type
-
-    head = repository.head_state(branch)
-    known = check_type(repository.catalogs.get(head.schema_hash).catalog, type_name, kind)
-    return list(islice(EntityHistory(repository, known, type_name, entity_id).log(head), limit))
+    history, head = _history(repository, branch, type_name, entity_id, kind)
+    return list(islice(history.log(head), limit))
 
 
 def entity_blame(repository: Repository, branch: str, type_name: str, entity_id: str, kind: str | None) -> list[Blame]:
     """Which commit set each property of an entity."""
+    history, head = _history(repository, branch, type_name, entity_id, kind)
+    return history.blame(head)
+
+
+def _history(
+    repository: Repository, branch: str, type_name: str, entity_id: str, kind: str | None
+) -> tuple[EntityHistory, State]:
+    """The history of an entity, and the state to look back from."""
     from omnigraph.history.entity import EntityHistory, check_type
 
     head = repository.head_state(branch)
     known = check_type(repository.catalogs.get(head.schema_hash).catalog, type_name, kind)
-    return EntityHistory(repository, known, type_name, entity_id).blame(head)
+    return EntityHistory(repository, known, type_name, entity_id), head

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from omnigraph.manifest import Repository
+    from omnigraph.graph.holder import Holder
     from omnigraph.search.optimize import IndexStatus
 
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 class Indexes:
     """Indexes of a graph."""
 
-    _repository: Repository
-    _branch: str
+    _holder: Holder
 
     def status(self, branch: str | None = None) -> list[IndexStatus]:
         """How far every index has come: how many rows it covers, and why one cannot be built yet."""
         from omnigraph.search.optimize import index_status
 
-        return list(index_status(self._repository, self._repository.snapshot(branch or self._branch)))
+        repository = self._holder.repository
+        return list(index_status(repository, repository.snapshot(branch or self._holder.branch)))

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from omnigraph.policy.action import Action
-from omnigraph.policy.gate import OPEN, Gate
 from omnigraph.schema import plan_migration
 
 if TYPE_CHECKING:
-    from omnigraph.manifest import Repository, StoredSchema
+    from omnigraph.graph.holder import Holder
+    from omnigraph.manifest import StoredSchema
     from omnigraph.schema import Catalog, MigrationPlan
     from omnigraph.write.migrate import SchemaApplied
 
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 class Schema:
     """The schema of a branch."""
 
-    _repository: Repository
-    _branch: str
-    _actor: str | None = None
-    _gate: Gate = OPEN
+    _holder: Holder
 
     @property
     def source(self) -> str:
@@ -36,8 +33,8 @@ class Schema:
 
     def at(self, branch: str | None = None, *, commit: str | None = None) -> StoredSchema:
         """The schema of a branch now, or as it was right after a commit."""
-        snapshot = self._repository.snapshot(branch or self._branch, commit)
-        return self._repository.catalogs.get(snapshot.schema_hash)
+        snapshot = self._holder.repository.snapshot(branch or self._holder.branch, commit)
+        return self._holder.repository.catalogs.get(snapshot.schema_hash)
 
     def plan(
         self, text: str, *, name: str = "<schema>", branch: str | None = None, allow_data_loss: bool = False
@@ -51,12 +48,12 @@ class Schema:
         """Bring a branch to another schema, as one commit."""
         from omnigraph.write.migrate import apply_schema
 
-        self._gate.require(Action.SCHEMA_APPLY, target=branch or self._branch)
+        self._holder.gate.require(Action.SCHEMA_APPLY, target=branch or self._holder.branch)
         return apply_schema(
-            self._repository,
+            self._holder.repository,
             text,
-            branch=branch or self._branch,
+            branch=branch or self._holder.branch,
             name=name,
             allow_data_loss=allow_data_loss,
-            actor=self._actor,
+            actor=self._holder.actor,
         )

@@ -121,17 +121,26 @@ def pipeline_for(engine: str, given: Input) -> SparkPipeline | None:
 
     With `auto` it is Spark for what is large, if this machine can run Spark.
     """
-    if engine not in ("auto", "local", "spark"):
-        raise BadRequest(f"unknown engine {engine!r}: use auto, local or spark")
-    if engine == "local":
-        return None
-    if engine == "auto" and find_spec("pyspark") is None:
+    check_engine(engine)
+    if engine == "local" or (engine == "auto" and find_spec("pyspark") is None):
         return None
     pipeline = spark_pipeline()
     if engine == "spark":
         return pipeline
     size = pipeline.input_bytes(given)
     return pipeline if size is not None and size >= LOCAL_BYTES_MAX and pipeline.is_available() else None
+
+
+def check_engine(engine: str) -> None:
+    """Refuse a word that names none of the engines."""
+    if engine not in ("auto", "local", "spark"):
+        raise BadRequest(f"unknown engine {engine!r}: use auto, local or spark")
+
+
+def wants_spark(engine: str, session: object) -> bool:
+    """Whether work is to be done in tasks: where nobody asks for it, or gives a session, it is not."""
+    check_engine(engine)
+    return engine == "spark" or session is not None
 
 
 def spark_pipeline() -> SparkPipeline:
