@@ -140,6 +140,11 @@ def run_parallel(tasks: Sequence[Callable[[], T]]) -> list[T]:
     return [result for result, _ in results]
 
 
+def begin(task: Callable[[], T]) -> Future[T]:
+    """Run a task on another thread as soon as one is free. It asks nothing of a store."""
+    return _pool().submit(task)
+
+
 def _measured(task: Callable[[], T]) -> tuple[T, Meter]:
     """Run a task under a meter of its own and no other."""
 

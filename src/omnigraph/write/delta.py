@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from omnigraph.schema import EdgeType, NodeType
     from omnigraph.write.places import Places
 
+JOINED_MIN = 4096
+"""From so many values on they are looked up by a join, which uses every core."""
 NO_IDS = cast("pa.StringArray", pa.array([], pa.string()))
 
 
@@ -98,6 +100,15 @@ def among(values: pa.Array, of: pa.Array) -> pa.Array:
 def without(values: pa.Array, others: pa.Array) -> pa.Array:
     """The values that are none of the others."""
     return values if len(others) == 0 or len(values) == 0 else values.filter(pc.invert(among(values, others)))
+
+
+def distinct_without(columns: Sequence[pa.ChunkedArray], others: pa.Array) -> pa.StringArray:
+    """Each value of some columns once, null left out, and those that are among others."""
+    values = pa.chunked_array([chunk for values in columns for chunk in values.chunks], pa.string())
+    if min(len(values), len(others)) < JOINED_MIN:
+        return cast("pa.StringArray", without(distinct(values), others))
+    rows = pa.table({"value": values}).join(pa.table({"other": others}), "value", "other", "left anti")
+    return cast("pa.StringArray", distinct(rows.column("value")))
 
 
 def distinct(values: pa.Array) -> pa.Array:

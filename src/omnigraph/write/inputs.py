@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from omnigraph.model.diagnostics import suggest
 from omnigraph.model.errors import BadRequest
 from omnigraph.schema import table_key
-from omnigraph.write.batches import Batches, read_batches
+from omnigraph.write.batches import Batches, read_ahead
 from omnigraph.write.files import data_files
 from omnigraph.write.frames import frame_batches, frame_rows, is_frame
 from omnigraph.write.ids import fresh_ids
@@ -124,9 +124,8 @@ def read_records(
 ) -> Iterator[tuple[Batches, str]]:
     """Type the records of one source, chunk by chunk; `start` is the position of its first line."""
     chunks = iter(source) if strict or source.word == "record" else _whole(source)
-    for first, chunk in chunks:
-        lines = cast("Sequence[bytes]", chunk)
-        batches = read_batches(lines, first + start - 1, catalog, new_ids=new_ids, strict=strict, word=source.word)
+    numbered = ((first + start - 1, cast("Sequence[bytes]", chunk)) for first, chunk in chunks)
+    for batches in read_ahead(numbered, catalog, new_ids=new_ids, strict=strict, word=source.word):
         if progress is not None:
             progress(READING, source.consumed(), source.size)
         yield batches, source.word

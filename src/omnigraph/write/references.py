@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from omnigraph.model.violations import ViolationKind
 from omnigraph.schema import EdgeType, NodeType, table_key
 from omnigraph.write.compute import pc
-from omnigraph.write.delta import among, column, distinct, joined, without
+from omnigraph.write.delta import NO_IDS, among, column, distinct_without, joined, without
 from omnigraph.write.rules import rows_where
 
 if TYPE_CHECKING:
@@ -23,12 +23,24 @@ def check_endpoints(check: GraphCheck) -> None:
         edge = delta.table
         if not isinstance(edge, EdgeType) or not delta.rows.num_rows:
             continue
-        for end, node in (("src", edge.source), ("dst", edge.target)):
-            ends = column(delta.rows, end)
-            missing = _missing_nodes(check, node, distinct(ends))
-            for row in rows_where(among(ends, missing)) if len(missing) else ():
-                text = missing_end(edge.name, end, ends[int(row)].as_py(), node)
-                check.report(delta, int(row), ViolationKind.ENDPOINT, text, property=end)
+        for node, ends in _ends_by_node(edge).items():
+            missing = _missing_nodes(check, node, [delta.rows.column(end) for end in ends])
+            for end in ends if len(missing) else ():
+                _report_missing(check, delta, end, node, missing)
+
+
+def _ends_by_node(edge: EdgeType) -> dict[str, list[str]]:
+    """The ends of an edge by the type of node that is there."""
+    if edge.source == edge.target:
+        return {edge.source: ["src", "dst"]}
+    return {edge.source: ["src"], edge.target: ["dst"]}
+
+
+def _report_missing(check: GraphCheck, delta: TableDelta, end: str, node: str, missing: pa.Array) -> None:
+    ends = column(delta.rows, end)
+    for row in rows_where(among(ends, missing)):
+        text = missing_end(delta.table.name, end, ends[int(row)].as_py(), node)
+        check.report(delta, int(row), ViolationKind.ENDPOINT, text, property=end)
 
 
 def missing_end(edge: str, end: str, node_id: str, node: str) -> str:
@@ -36,14 +48,13 @@ def missing_end(edge: str, end: str, node_id: str, node: str) -> str:
     return f"edge {edge}: {end} '{node_id}' not found in {node}"
 
 
-def _missing_nodes(check: GraphCheck, node: str, wanted: pa.Array) -> pa.Array:
-    """Those of these ids that no node will have."""
+def _missing_nodes(check: GraphCheck, node: str, ends: list[pa.ChunkedArray]) -> pa.Array:
+    """Those ids at the ends of edges that no node will have."""
     key = f"node:{node}"
     delta = check.deltas.get(key)
-    rest = wanted
-    gone = wanted.slice(0, 0)
+    rest = distinct_without(ends, NO_IDS if delta is None else delta.ids)
+    gone = rest.slice(0, 0)
     if delta is not None:
-        rest = without(wanted, delta.ids)
         if delta.replaces:
             return rest
         gone = rest.filter(among(rest, delta.removed))

@@ -88,7 +88,7 @@ def split_lines(
             _check_length(rest_bytes, line_bytes_max)
             continue
         _check_length(rest_bytes + block.find(b"\n"), line_bytes_max)
-        lines = Lines(b"".join((*rest, block[:end])))
+        lines = Lines(b"".join((*rest, memoryview(block)[:end])))
         if chunk_bytes > line_bytes_max:
             _check_length(lines.longest, line_bytes_max)
         yield number, lines

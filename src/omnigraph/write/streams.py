@@ -93,7 +93,7 @@ def _file(path: Path, *, unpack: bool = True) -> Stream:
     try:
         if path.is_dir():
             raise BadRequest(f"{path} is a folder: name a file in it", path=str(path))
-        file = path.open("rb")
+        file = path.open("rb", buffering=0)
         size = path.stat().st_size if path.is_file() else None
     except FileNotFoundError:
         hint = "; JSON text is given as bytes" if str(path).lstrip().startswith(("{", "[")) else ""
@@ -102,7 +102,7 @@ def _file(path: Path, *, unpack: bool = True) -> Stream:
         raise Denied(f"no permission to read {path}", path=str(path)) from None
     except (OSError, ValueError) as error:
         raise BadRequest(f"cannot read {str(path)[:200]!r}: {error}") from None
-    return _stream(str(path), size, file.read, file.close, path, unpack=unpack)
+    return _stream(str(path), size, file, file.close, path, unpack=unpack)
 
 
 def _from_pieces(pieces: Iterator[bytes]) -> Callable[[int], bytes]:
@@ -182,6 +182,20 @@ class _Raw(io.RawIOBase):
         return len(part)
 
 
+class _RawFile(_Raw):
+    """A file of this machine, which fills a buffer itself."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        super().__init__(file.read)
+        self._file = file
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a part of the buffer."""
+        count = self._file.readinto(buffer) or 0
+        self.count += count
+        return count
+
+
 def as_file(read: Callable[[int], bytes]) -> io.BufferedReader:
     """Make a file of anything that can be read from."""
     return io.BufferedReader(_Raw(read), _BUFFER_BYTES)
@@ -194,13 +208,13 @@ def _nothing() -> None:
 def _stream(
     name: str,
     size: int | None,
-    read: Callable[[int], bytes],
+    read: Callable[[int], bytes] | io.FileIO,
     close: Callable[[], None] = _nothing,
     path: Path | None = None,
     *,
     unpack: bool = True,
 ) -> Stream:
-    raw = _Raw(read)
+    raw = _RawFile(read) if isinstance(read, io.FileIO) else _Raw(read)
     buffered = io.BufferedReader(raw, _BUFFER_BYTES)
     try:
         codec = packed_as(name, buffered.peek(4)) if unpack else None
