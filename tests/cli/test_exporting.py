@@ -32,7 +32,7 @@ def test_files_in_a_folder(omnigraph, loaded) -> None:
     assert ran.document["total_entities"] == 3
     text = (omnigraph.folder / "csv/nodes/Person/part-00000.csv").read_text()
     assert text == '"id","age","name"\n"ada","36","ada"\n"bob",,"bob"\n'
-    assert "exported 2 nodes and 1 edges to" in omnigraph("export", loaded, "--out", "all.jsonl", "--quiet").out
+    assert "exported 2 nodes and 1 edge to" in omnigraph("export", loaded, "--out", "all.jsonl", "--quiet").out
     assert (omnigraph.folder / "all.jsonl").read_text() == LINES
     assert "not an empty folder" in omnigraph("export", loaded, "--out", "csv", code=1).err
     assert "--out" in omnigraph("export", loaded, "--format", "csv", code=1).err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
@@ -22,6 +23,13 @@ QUERIES = """
 query people() { match { $p: Person } return { $p.name, $p.age } order { $p.name } }
 query named($name: String) { match { $p: Person { name: $name } } return { $p } }
 """
+
+
+class Terminal(io.StringIO):
+    """Standard input as a person has it."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.fixture
@@ -135,7 +143,7 @@ def test_the_prompt_reads_and_writes(people: og.Graph, capsys: pytest.CaptureFix
     out, err = capsys.readouterr()
     assert err == ""
     assert [line for line in out.splitlines() if line.isdigit()] == ["2", "3", "2", "36"]
-    assert "1 nodes, 0 edges on main; commit" in out
+    assert "1 node, 0 edges on main; commit" in out
     assert "find $p: Person" in out
     assert "node Person" in out
 
@@ -164,6 +172,7 @@ def test_a_conversation(
     people: og.Graph, tmp_path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OMNIGRAPH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("sys.stdin", Terminal())
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         keys.send_text("match { $p: Person }\rreturn { count($p) as n }\r.quit\r")
         Repl(people, "main").run()
@@ -213,3 +222,24 @@ def test_completion(before: str, offered: str, not_offered: str) -> None:
     words = [completion.text for completion in found]
     assert offered in words
     assert not_offered not in words
+
+
+def test_what_is_piped_in_is_answered(people: og.Graph, omnigraph) -> None:
+    lines = """
+    .format csv
+
+    query all() {
+        match { $p: Person }
+        return { count($p) as n }
+    }
+    insert Person { name: "eve" }
+    .quit
+    insert Person { name: "nobody" }
+    """
+    ran = omnigraph("repl", "people.omni", given=lines)
+    assert ran.out.splitlines()[:2] == ["n", "2"]
+    assert ran.err == ""
+    assert "1 node, 0 edges on main; commit" in ran.out
+    ran = omnigraph("repl", "people.omni", given="match { $p: Persn } return { $p.name }\n.branch main\n", code=1)
+    assert "did you mean 'Person'" in ran.err
+    assert "parse error" in omnigraph("repl", "people.omni", given="query q() { match {", code=1).err

@@ -45,7 +45,10 @@ app = typer.Typer(
     help="A versioned graph database on a disk or in an object store.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    epilog="`omnigraph COMMAND --help` shows examples. With --debug an unexpected error says where it comes from.",
+    epilog=(
+        "`omnigraph COMMAND --help` shows examples. Anywhere in a line: --server NAME|URL and --graph ID for a graph "
+        "on a server, --profile NAME for a place in config.yaml, --debug to see where an unexpected error is from."
+    ),
 )
 commit_app = typer.Typer(help="Look at history.", no_args_is_help=True)
 names.register(app)

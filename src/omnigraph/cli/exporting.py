@@ -61,7 +61,9 @@ def export(
         render.print_json(_document(graph, result, form))
         return
     nodes, edges = sum(result.nodes.values()), sum(result.edges.values())
-    render.out.print(f"exported {nodes} nodes and {edges} edges to {result.out}", markup=False)
+    render.out.print(
+        f"exported {render.counted(nodes, 'node')} and {render.counted(edges, 'edge')} to {result.out}", markup=False
+    )
 
 
 def _stream(graph: AnyGraph, branch: str | None, snapshot: str | None, types: list[str]) -> None:

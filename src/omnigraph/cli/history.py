@@ -290,7 +290,7 @@ def blame(
         said = (
             (commit.id, render.when(commit.created_us), commit.actor or "-") if commit is not None else ("-", "-", "-")
         )
-        rows.append((one.property, one.value, *said))
+        rows.append((one.property, "null" if one.value is None else one.value, *said))
     render.print_table(("property", "value", "commit", "time (UTC)", "actor"), rows)
 
 

@@ -101,14 +101,10 @@ def _print_report(linted: _Linted, document: dict[str, Any]) -> None:
             render.out.print(f"warning: query {result.name}: {warning}", markup=False)
     for finding in document["findings"]:
         render.out.print(f"{finding['severity']}: {finding['code']}: {finding['message']}", markup=False)
-    parts = [_plural(document["errors"], "error"), _plural(document["warnings"], "warning")]
+    parts = [render.counted(document["errors"], "error"), render.counted(document["warnings"], "warning")]
     if linted.queries is not None:
-        parts.insert(0, _plural(document["queries_processed"], "query", "queries"))
+        parts.insert(0, render.counted(document["queries_processed"], "query", "queries"))
     render.out.print(f"{document['status']}: {', '.join(parts)}", markup=False)
-
-
-def _plural(count: int, one: str, many: str | None = None) -> str:
-    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 # -- fmt -------------------------------------------------------------------------------------------------
@@ -143,7 +139,7 @@ def fmt(
     else:
         for path in changed:
             render.out.print(f"{'would change' if check else 'formatted'} {path}", markup=False)
-        render.out.print(f"{_plural(len(planned), 'file')}, {len(changed)} changed", markup=False)
+        render.out.print(f"{render.counted(len(planned), 'file')}, {len(changed)} changed", markup=False)
     if check and changed:
         raise typer.Exit(1)
 

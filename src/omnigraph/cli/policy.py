@@ -38,8 +38,9 @@ def policy_validate(policy: FileOption, graph: GraphOption = "graph") -> None:
     """Check that a bundle is well-formed and compiles."""
     bundle = read_policy(policy, graph).bundle
     actors = {actor for members in bundle.groups.values() for actor in members}
-    counts = f"{len(bundle.rules)} rules, {len(bundle.groups)} groups, {len(actors)} actors"
-    render.out.print(f"ok: {bundle.kind} policy with {counts}", markup=False)
+    counts = {"rule": len(bundle.rules), "group": len(bundle.groups), "actor": len(actors)}
+    parts = ", ".join(render.counted(count, one) for one, count in counts.items())
+    render.out.print(f"ok: {bundle.kind} policy with {parts}", markup=False)
 
 
 @policy_app.command("test")

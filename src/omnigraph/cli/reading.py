@@ -119,7 +119,8 @@ def source_of(path: Path | None, text: str | None) -> str | Path:
 
 
 def repl(uri: UriArgument = None, branch: BranchOption = "main", store: StoreOption = None) -> None:
-    """Ask and change a graph line by line, with completion and history."""
+    """Ask and change a graph line by line, with completion and history; or answer what is piped in."""
     from omnigraph.cli.repl import Repl
 
-    Repl(open_scope(uri, store), branch).run()
+    if not Repl(open_scope(uri, store), branch).run():
+        raise typer.Exit(1)

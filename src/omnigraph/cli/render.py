@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from omnigraph.manifest import Collected, State
+    from omnigraph.write.mutate import MutationResult
 
 out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -42,6 +43,17 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
     for row in rows:
         table.add_row(*(str(value) for value in row))
     out.print(table)
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """A number of things: `1 node`, `2 nodes`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def affected(done: MutationResult) -> str:
+    """What a mutation changed."""
+    nodes, edges = counted(done.affected_nodes, "node"), counted(done.affected_edges, "edge")
+    return f"{nodes}, {edges} on {done.branch}"
 
 
 def cleanup_document(

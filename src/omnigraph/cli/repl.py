@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ KEYWORDS = (
     "limit", "match", "not", "null", "offset", "optional", "or", "order", "query", "return", "set", "shortest",
     "starts_with", "true", "update", "where",
 )  # fmt: skip
+_LEAVE = (".quit", ".exit")
 _BARE = re.compile(r"(match|insert|update|delete)\b")
 
 HELP = """\
@@ -66,8 +68,10 @@ class Repl:
             "help": lambda _: self._say(HELP),
         }
 
-    def run(self) -> None:
-        """Talk until the end of input."""
+    def run(self) -> bool:
+        """Talk until the end of input. False if lines came from no terminal, and something in them went wrong."""
+        if not sys.stdin.isatty():
+            return self._run_lines(sys.stdin)
         session = PromptSession[str](
             history=_history(),
             completer=WordCompleter(self._graph.schema.at(self._branch).catalog),
@@ -83,14 +87,28 @@ class Repl:
             except KeyboardInterrupt:
                 continue
             except EOFError:
-                return
-            if text in (".quit", ".exit"):
-                return
+                return True
+            if text in _LEAVE:
+                return True
             if text:
                 self.answer(text)
 
-    def answer(self, text: str) -> None:
-        """Do what one input says; errors are told, and the conversation goes on."""
+    def _run_lines(self, lines: Iterable[str]) -> bool:
+        """Answer what a file or another program says, as if it were typed."""
+        text, went_well = "", True
+        for line in [*lines, "\n"]:
+            text += line
+            if text.strip() in _LEAVE:
+                break
+            if text.strip() and is_complete(text.strip()):
+                went_well &= self.answer(text.strip())
+                text = ""
+        else:
+            went_well &= not text.strip() or self.answer(text.strip())
+        return went_well
+
+    def answer(self, text: str) -> bool:
+        """Do what one input says; errors are told, and the conversation goes on. Whether there was none."""
         try:
             if text.startswith("."):
                 self._command(text[1:])
@@ -102,6 +120,9 @@ class Repl:
             render.err.print(f"error: {error.message}", markup=False)
         except KeyboardInterrupt:
             render.err.print("interrupted", markup=False)
+        else:
+            return True
+        return False
 
     def _ask(self, source: str) -> None:
         if is_read(source):
@@ -110,7 +131,7 @@ class Repl:
             return
         done = self._graph.mutate(source, params=self._params, branch=self._branch)
         commit = f"commit {done.commit.id}" if done.commit is not None else "nothing changed"
-        self._say(f"{done.affected_nodes} nodes, {done.affected_edges} edges on {done.branch}; {commit}")
+        self._say(f"{render.affected(done)}; {commit}")
 
     # -- commands --------------------------------------------------------------------------------------
 

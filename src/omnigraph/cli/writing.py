@@ -212,10 +212,7 @@ def mutate(
     if as_json:
         render.print_json(render.mutation_document(result))
         return
-    render.out.print(
-        f"{result.query_name}: {result.affected_nodes} nodes, {result.affected_edges} edges on {result.branch}",
-        markup=False,
-    )
+    render.out.print(f"{result.query_name}: {render.affected(result)}", markup=False)
     commit = f"commit {result.commit.id}" if result.commit is not None else "nothing changed"
     render.out.print(commit, markup=False)
 
