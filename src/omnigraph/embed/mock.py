@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from omnigraph.model.names import fnv1a64
+from omnigraph.model.hashing import fnv1a64
 
 _MASK = 2**64 - 1
 

@@ -11,7 +11,8 @@ from omnigraph.export.order import in_order
 from omnigraph.export.values import json_values
 from omnigraph.model.types import MANAGED_PREFIX, blob_uri_column
 from omnigraph.schema import table_key, table_schema
-from omnigraph.storage.rows import ADDRESS, within_blob_bytes
+from omnigraph.storage.addresses import ADDRESS
+from omnigraph.storage.rows import within_blob_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

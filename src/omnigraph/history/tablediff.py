@@ -12,11 +12,12 @@ import pyarrow as pa
 from omnigraph.history.cells import Mask, differ, whole
 from omnigraph.history.views import ALL_SHARED, PropertyPair, Side, View, columns_of, keeps_all, pair_properties
 from omnigraph.model.compute import pc
+from omnigraph.storage.addresses import ADDRESS, ADDRESS_FIELD, Addresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from omnigraph.storage.differing import Addresses, RowPart
+    from omnigraph.storage.differing import RowPart
     from omnigraph.storage.staged import TableHandle, Tables
 
 Positions = np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -28,7 +29,6 @@ KEPT_WIDE_ROWS_MAX = 20_000
 KEPT_BLOB_ROWS_MAX = 500
 COMPARED_ROWS = 65_536
 COMPARED_BLOB_ROWS = 500
-ADDRESS = "_rowaddr"
 INSERT, UPDATE, DELETE = 0, 1, 2
 
 
@@ -48,9 +48,7 @@ class SideRows:
 
     def _empty(self, names: Sequence[str]) -> pa.Table:
         known = self._handle.schema
-        return pa.schema(
-            [pa.field(name, pa.uint64()) if name == ADDRESS else known.field(name) for name in names]
-        ).empty_table()
+        return pa.schema([ADDRESS_FIELD if name == ADDRESS else known.field(name) for name in names]).empty_table()
 
     def rows(self, positions: Positions, columns: Sequence[str]) -> pa.Table:
         """Some of the rows, in the order asked for."""

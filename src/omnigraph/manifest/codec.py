@@ -51,7 +51,6 @@ def decode_entry(data: bytes, where: str) -> State | Stripped:
 
 
 def _state_rows(state: State) -> Iterable[Row]:
-    collect = state.collect
     yield Row(
         state.chain,
         "graph_head",
@@ -62,7 +61,7 @@ def _state_rows(state: State) -> Iterable[Row]:
             "kind": state.kind,
             "head": state.head,
             "epoch": state.epoch,
-            "collect": [collect.id, collect.cutoff_us, list(collect.intents)] if collect else None,
+            "collect": mark_values(state.collect),
         },
     )
     yield Row(state.schema_hash, "schema", location=f"__schema/{state.schema_hash}")
@@ -82,7 +81,6 @@ def _state(rows: dict[str, list[Row]]) -> State:
     head = _metadata(head_row)
     (schema,) = rows["schema"]
     tables = [read_table(row) for row in rows.get("table_version", [])]
-    collect = head["collect"]
     return State(
         branch=head["branch"],
         chain=head_row.object_id,
@@ -96,7 +94,7 @@ def _state(rows: dict[str, list[Row]]) -> State:
         recent=tuple(map(read_commit_values, _metadata(rows["lineage_recent"][0])["commits"])),
         segments=tuple(Segment(*entry) for entry in _metadata(rows["lineage_segments"][0])["segments"]),
         epoch=head["epoch"],
-        collect=CollectMark(collect[0], collect[1], tuple(collect[2])) if collect else None,
+        collect=read_mark(head["collect"]),
     )
 
 
@@ -196,6 +194,16 @@ def read_commit_values(values: list[Any]) -> Commit:
     identity, branch, chain, number, parents, actor, created_us, operation, *merged = values
     merged_at = _place(merged[0]) if merged else None
     return Commit(identity, branch, chain, number, tuple(parents), actor, created_us, operation, merged_at=merged_at)
+
+
+def mark_values(mark: CollectMark | None) -> list[object] | None:
+    """A collect record in short."""
+    return None if mark is None else [mark.id, mark.cutoff_us, list(mark.intents)]
+
+
+def read_mark(values: list[Any] | None) -> CollectMark | None:
+    """The short form back."""
+    return None if values is None else CollectMark(values[0], values[1], tuple(values[2]))
 
 
 def _place(values: list[Any] | None) -> tuple[str, int] | None:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from omnigraph.manifest.repository import Repository
 
 
+STRIPPED_BYTES_MAX = 1024
+"""A number of the registry that takes no more is as good as stripped."""
+
+
 @dataclass
 class Collected:
     """What a cleanup did, or (preview) would do."""
@@ -144,7 +148,7 @@ def _strip_one(repository: Repository, ref: BranchRef, number: int) -> None:
 def _strip_registry(repository: Repository, refs: Refs) -> None:
     chain = repository.registry.chain
     for number, info in list(chain.entries()):
-        if number < refs.number - 1 and info.size > 1024:
+        if number < refs.number - 1 and info.size > STRIPPED_BYTES_MAX:
             entry = repository.registry.read(number)
             if isinstance(entry, Refs):
                 chain.overwrite(number, encode_stripped_refs(number, entry.entry))

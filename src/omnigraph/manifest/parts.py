@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from omnigraph.manifest.maintain import IndexHook, no_indexes
-from omnigraph.model.names import fnv1a64
+from omnigraph.model.hashing import fnv1a64
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from omnigraph.storage.durable import Durability
     from omnigraph.storage.staged import Tables
     from omnigraph.storage.store import Store
+
+
+PROBES = "__probe"
+"""Where objects are written only to see what the store does with them."""
 
 
 @dataclass(frozen=True)

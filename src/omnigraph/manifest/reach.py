@@ -9,6 +9,7 @@ from omnigraph.manifest.branch import MANIFESTS
 from omnigraph.manifest.catalogs import SCHEMAS, schema_path
 from omnigraph.manifest.intents import INTENT_LIFE_S, INTENTS, STAGING
 from omnigraph.manifest.lineage import LINEAGE
+from omnigraph.manifest.parts import PROBES
 from omnigraph.manifest.state import State
 from omnigraph.manifest.topology import TOPOLOGY, useful_topology
 from omnigraph.model.names import MAIN
@@ -80,7 +81,7 @@ def unreached_files(repository: Repository, refs: Refs, states: list[State], cut
     reached |= {schema_path(state.schema_hash) for state in states}
     reached |= {f"{LINEAGE}/{segment.name}" for state in states for segment in state.segments}
     listed: list[ObjectInfo] = []
-    for folder in (*_TABLE_FOLDERS, SCHEMAS, LINEAGE, TOPOLOGY, STAGING, "__probe"):
+    for folder in (*_TABLE_FOLDERS, SCHEMAS, LINEAGE, TOPOLOGY, STAGING, PROBES):
         listed += parts.store.list(folder)
     reached |= useful_topology((info.path for info in listed), _newest(refs, states))
     listed += _orphan_chains(repository, refs)

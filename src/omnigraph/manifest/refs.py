@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, cast
 
+from omnigraph.manifest.codec import mark_values, read_mark
 from omnigraph.manifest.rows import Row, decode_rows, encode_rows
 from omnigraph.manifest.state import CollectMark, Stripped
 from omnigraph.model.errors import CorruptObject
@@ -139,7 +140,6 @@ def decode_refs(data: bytes, where: str) -> Refs | Stripped:
 
 
 def _rows(refs: Refs) -> Iterable[Row]:
-    collect = refs.collect
     yield Row(
         "refs",
         "refs_head",
@@ -148,7 +148,7 @@ def _rows(refs: Refs) -> Iterable[Row]:
             "entry": refs.entry,
             "epoch": refs.epoch,
             "kept_from": dict(refs.kept_from),
-            "collect": [collect.id, collect.cutoff_us, list(collect.intents)] if collect else None,
+            "collect": mark_values(refs.collect),
         },
     )
     for branch in refs.branches.values():
@@ -197,7 +197,6 @@ def _refs(rows: list[Row]) -> Refs:
     if head is None or head.metadata is None:
         raise KeyError("refs_head")
     facts = head.metadata
-    mark = facts["collect"]
     return Refs(
         facts["number"],
         facts["entry"],
@@ -205,5 +204,5 @@ def _refs(rows: list[Row]) -> Refs:
         tags,
         facts["epoch"],
         facts["kept_from"],
-        CollectMark(mark[0], mark[1], tuple(mark[2])) if mark else None,
+        read_mark(facts["collect"]),
     )

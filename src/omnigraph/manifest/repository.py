@@ -12,7 +12,7 @@ from omnigraph.manifest.catalogs import Catalogs, schema_path
 from omnigraph.manifest.journal import Place
 from omnigraph.manifest.lineage import Lineage
 from omnigraph.manifest.maintain import Maintenance
-from omnigraph.manifest.parts import Parts, table_location
+from omnigraph.manifest.parts import PROBES, Parts, table_location
 from omnigraph.manifest.publish import Published, Publisher, no_upkeep
 from omnigraph.manifest.refs import MAIN_REF, BranchRef, Refs, TagRef
 from omnigraph.manifest.registry import Registry
@@ -88,7 +88,7 @@ class Repository:
 
     def insist_on_safe_store(self) -> None:
         """A store that accepts a second create of one key would lose commits silently: refuse it."""
-        path = f"__probe/{self.parts.runtime.ids.ulid()}"
+        path = f"{PROBES}/{self.parts.runtime.ids.ulid()}"
         store = self.parts.store
         if not store.create(path, b"1") or store.create(path, b"2"):
             raise StoreUnsafe(self.parts.uri, "it accepts a second create of one key, so commits would be lost")

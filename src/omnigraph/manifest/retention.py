@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from omnigraph.manifest.branch import MANIFESTS
+from omnigraph.manifest.parts import PROBES
 from omnigraph.model.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Retention:
 def store_time(repository: Repository) -> int:
     """The store's own clock, read from an object written now."""
     store = repository.parts.store
-    path = f"__probe/{repository.parts.runtime.ids.ulid()}"
+    path = f"{PROBES}/{repository.parts.runtime.ids.ulid()}"
     store.put(path, b"")
     info = store.stat(path)
     store.delete([path])

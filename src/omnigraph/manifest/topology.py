@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omnigraph.model.names import fnv1a64
+from omnigraph.model.hashing import fnv1a64
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -42,14 +42,6 @@ def _why_not(name: str) -> str | None:
     return None
 
 
-def fnv1a64(text: str) -> int:
-    """Hash a type name for its folder: fixed length, and safe where case is not significant."""
-    value = 0xCBF29CE484222325
-    for byte in text.encode():
-        value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
-    return value
-
-
 def check_graph_id(name: str) -> str:
     """Check the id a graph is served or declared under: one rule everywhere."""
     if _GRAPH_ID.fullmatch(name) is None:

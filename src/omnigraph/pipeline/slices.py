@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 
 from omnigraph.storage.address import parse_address
-from omnigraph.storage.rows import ADDRESS, within_blob_bytes
+from omnigraph.storage.addresses import ADDRESS
+from omnigraph.storage.rows import within_blob_bytes
 from omnigraph.storage.staged import TableRef
 from omnigraph.storage.store import connect
 

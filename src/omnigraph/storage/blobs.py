@@ -15,6 +15,7 @@ from lance import blob_field
 
 from omnigraph.model.errors import BadRequest, NotFound
 from omnigraph.model.types import BLOB_MARK, blob_uri_column
+from omnigraph.storage.addresses import ADDRESS, split_address
 from omnigraph.storage.lance_door import drain, lance_errors
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def blob_info(table: LanceTable, address: int, column: str) -> BlobInfo:
     names = [column, *(name for name in (blob_uri_column(column),) if name in table.schema.names)]
     with lance_errors(f"look at a blob of table {table.ref.location}"):
         rows = table.dataset.scanner(
-            columns=names, filter=f"_rowaddr = {address}", fragments=[table.fragment(address >> 32)]
+            columns=names, filter=f"{ADDRESS} = {address}", fragments=[table.fragment(split_address(address)[0])]
         ).to_table()
         drain(table.dataset)
     row = cast("dict[str, Any]", rows.to_pylist()[0])

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from omnigraph.storage import blobs
-from omnigraph.storage.find import ADDRESS
+from omnigraph.storage.addresses import ADDRESS, ADDRESS_FIELD, Addresses, addresses_in, offsets_of, owners_of
 from omnigraph.storage.lance_door import drain, lance_errors
 from omnigraph.storage.meter import run_parallel
 
@@ -23,13 +23,10 @@ if TYPE_CHECKING:
     from omnigraph.storage.handles import LanceTable
     from omnigraph.storage.staged import FragmentIdentity
 
-Addresses = np.ndarray[tuple[int], np.dtype[np.uint64]]
-
 BATCH_ROWS = 65_536
 IN_LIST_MAX = 10_000
 DENSE = 8
 """If at least one row in so many is wanted, a stretch is read whole and sifted: a range is cheaper than a list."""
-_FRAGMENT_SHIFT = np.uint64(32)
 
 
 @dataclass(frozen=True)
@@ -76,8 +73,8 @@ def _compare_thinned(
     gained: list[Addresses] = []
     for before, after in pairs:
         left, right = run_parallel([lambda one=before: _offsets(old, one), lambda one=after: _offsets(new, one)])
-        lost.append(_addressed(before, np.setdiff1d(left, right, assume_unique=True)))
-        gained.append(_addressed(after, np.setdiff1d(right, left, assume_unique=True)))
+        lost.append(addresses_in(before.id, np.setdiff1d(left, right, assume_unique=True)))
+        gained.append(addresses_in(after.id, np.setdiff1d(right, left, assume_unique=True)))
     return _joined(lost), _joined(gained)
 
 
@@ -87,11 +84,7 @@ def _offsets(table: LanceTable, fragment: FragmentIdentity) -> Addresses:
         source = table.fragment(fragment.id)
         rows = table.scanner([], fragments=[source], with_row_address=True).to_table()
         drain(table.dataset)
-    return rows.column(ADDRESS).to_numpy() & np.uint64(0xFFFFFFFF)
-
-
-def _addressed(fragment: FragmentIdentity, offsets: Addresses) -> Addresses:
-    return (np.uint64(fragment.id) << _FRAGMENT_SHIFT) | offsets
+    return offsets_of(rows.column(ADDRESS).to_numpy())
 
 
 def _joined(parts: Sequence[Addresses]) -> Addresses:
@@ -114,7 +107,7 @@ def scan_part(table: LanceTable, part: RowPart, columns: Sequence[str]) -> Itera
 
 def take_rows(table: LanceTable, addresses: Addresses, columns: Sequence[str]) -> pa.Table:
     """The rows at these addresses, in their order, each with its address."""
-    empty = pa.schema([pa.field(ADDRESS, pa.uint64()), *(table.schema.field(name) for name in columns)]).empty_table()
+    empty = pa.schema([ADDRESS_FIELD, *(table.schema.field(name) for name in columns)]).empty_table()
     if not len(addresses):
         return empty
     ordered = np.unique(addresses)
@@ -126,7 +119,7 @@ def take_rows(table: LanceTable, addresses: Addresses, columns: Sequence[str]) -
 
 
 def _pieces(table: LanceTable, ordered: Addresses, columns: Sequence[str]) -> Iterator[pa.Table]:
-    owners, starts = np.unique(ordered >> _FRAGMENT_SHIFT, return_index=True)
+    owners, starts = np.unique(owners_of(ordered), return_index=True)
     for number, some in zip(owners, np.split(ordered, starts[1:]), strict=True):
         first, last = int(some[0]), int(some[-1])
         if len(some) * DENSE >= last - first + 1:

@@ -12,7 +12,7 @@ import obstore
 from omnigraph.model.errors import NotFound
 from omnigraph.storage import meter
 from omnigraph.storage.address import parse_address
-from omnigraph.storage.store import connect, store_errors
+from omnigraph.storage.store import connect, connect_to_object, store_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +32,7 @@ class Fetched:
 
 def fetch(uri: str, options: dict[str, str] | None = None) -> Fetched:
     """Open an object in an object store. The first request is made at once, so that a missing object is known."""
-    address = parse_address(uri, options)
-    folder, _, name = address.prefix.rpartition("/")
-    backend = connect(replace(address, prefix=folder)).backend
+    backend, name = connect_to_object(parse_address(uri, options))
     with store_errors(f"read {uri}"):
         meter.count("head")
         try:
@@ -66,9 +64,7 @@ def object_size(uri: str, options: dict[str, str] | None = None) -> int:
 
 def fetch_range(uri: str, start: int, end: int, options: dict[str, str] | None = None) -> bytes:
     """A part of an object."""
-    address = parse_address(uri, options)
-    folder, _, name = address.prefix.rpartition("/")
-    backend = connect(replace(address, prefix=folder)).backend
+    backend, name = connect_to_object(parse_address(uri, options))
     with store_errors(f"read bytes {start} to {end} of {uri}"):
         meter.count("get")
         return bytes(obstore.get_range(backend, name, start=start, end=end))

@@ -11,6 +11,16 @@ import numpy as np
 import pyarrow as pa
 
 from omnigraph.model.errors import BadRequest, NotFound
+from omnigraph.storage.addresses import (
+    ADDRESS,
+    ADDRESS_FIELD,
+    addresses_in,
+    join_address,
+    offsets_of,
+    owners_of,
+    rows_at,
+    split_address,
+)
 from omnigraph.storage.lance_door import drain, lance_errors
 from omnigraph.storage.remember import ColumnCache, FragmentColumns, own
 from omnigraph.storage.wanted import is_narrow, matching, one_of, wanted_values
@@ -34,8 +44,6 @@ GROUP_ROWS = 1_000_000
 SIFT_ROWS = 262_144
 """How many rows of large fragments are compared at once: each time all values are hashed again."""
 TAKE_ROWS = 10_000
-ADDRESS = "_rowaddr"
-ADDRESSES = pa.field(ADDRESS, pa.uint64())
 
 
 class RowFinder:
@@ -50,7 +58,8 @@ class RowFinder:
         wanted = wanted_values(table.schema.field(KEY), keys)
         for piece in self._pieces(table, fragments, KEY, wanted, ()):
             for address in cast("list[int]", piece.column(ADDRESS).to_pylist()):
-                found.setdefault(address >> 32, []).append(address & 0xFFFFFFFF)
+                fragment, offset = split_address(address)
+                found.setdefault(fragment, []).append(offset)
         return found
 
     def address(self, table: LanceTable, key: str) -> int:
@@ -59,13 +68,13 @@ class RowFinder:
         if not found:
             raise NotFound(f"there is no row with the id {key}")
         ((fragment, (offset,)),) = found.items()
-        return fragment << 32 | offset
+        return join_address(fragment, offset)
 
     def find(self, table: LanceTable, column: str, values: pa.Array, columns: Sequence[str]) -> pa.Table:
         """The rows whose `column` has one of these values, in scan order; null is no value."""
         check_columns(table.schema, (column, *columns))
         wanted = wanted_values(table.schema.field(column), values)
-        schema = pa.schema([ADDRESSES, *(table.schema.field(name) for name in columns)])
+        schema = pa.schema([ADDRESS_FIELD, *(table.schema.field(name) for name in columns)])
         pieces = list(self._pieces(table, table.fragments(), column, wanted, columns))
         if len(pieces) == 1 and pieces[0].schema == schema:
             (rows,) = pieces
@@ -107,7 +116,7 @@ class RowFinder:
             for (fragment, known), positions in zip(group, _matches(group, ids[0], wanted), strict=True):
                 if not len(positions):
                     continue
-                addresses = pa.array((np.uint64(fragment.id) << np.uint64(32)) | known.offsets[positions])
+                addresses = pa.array(addresses_in(fragment.id, known.offsets[positions]))
                 picked = [known.columns[one].take(pa.array(positions)) for one in ids]
                 yield pa.table([addresses, *picked], names=[ADDRESS, *columns])
 
@@ -140,11 +149,11 @@ class RowFinder:
             rows = table.scanner(columns, fragments=sources, with_row_address=True).to_table()
             drain(table.dataset)
         addresses = rows.column(ADDRESS).to_numpy()
-        owners = addresses >> np.uint64(32)
+        owners = owners_of(addresses)
         for fragment in fragments:
             positions = np.flatnonzero(owners == np.uint64(fragment.id))
             part = rows.take(pa.array(positions[np.argsort(addresses[positions])]))
-            offsets = (part.column(ADDRESS).to_numpy() & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+            offsets = offsets_of(part.column(ADDRESS).to_numpy()).astype(np.uint32)
             yield fragment, FragmentColumns(offsets, {table.column_id(name): own(part[name]) for name in columns})
 
     def _ask(
@@ -184,19 +193,10 @@ class RowFinder:
             drain(table.dataset)
 
     def _take(self, table: LanceTable, located: Sequence[pa.Table], columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Read whole rows at known addresses. A filter on the address reads those rows only, deletions or not."""
+        """Read whole rows at known addresses."""
         addresses = [one for piece in located for one in cast("list[int]", piece.column(ADDRESS).to_pylist())]
         for start in range(0, len(addresses), TAKE_ROWS):
-            some = addresses[start : start + TAKE_ROWS]
-            with lance_errors(f"read rows of table {table.ref.location}"):
-                rows = table.scanner(
-                    columns,
-                    filter=f"{ADDRESS} IN ({', '.join(map(str, some))})",
-                    fragments=[table.fragment(number) for number in sorted({one >> 32 for one in some})],
-                    with_row_address=True,
-                ).to_table()
-                drain(table.dataset)
-            yield rows.select([ADDRESS, *columns])
+            yield rows_at(table, columns, addresses[start : start + TAKE_ROWS]).select([ADDRESS, *columns])
 
 
 def is_cheap(field: pa.Field) -> bool:
@@ -252,9 +252,10 @@ def _in_scan_order(rows: pa.Table, fragments: Sequence[FragmentIdentity]) -> pa.
     if rows.num_rows <= 1:
         return rows
     addresses = rows.column(ADDRESS).to_numpy()
-    if addresses[0] >> np.uint64(32) == addresses[-1] >> np.uint64(32) and (addresses[1:] > addresses[:-1]).all():
+    fragment_ids = owners_of(addresses)
+    if fragment_ids[0] == fragment_ids[-1] and (addresses[1:] > addresses[:-1]).all():
         return rows  # of one fragment, and in order
     rank = {fragment.id: number for number, fragment in enumerate(fragments)}
-    owners, inverse = np.unique(addresses >> np.uint64(32), return_inverse=True)
+    owners, inverse = np.unique(fragment_ids, return_inverse=True)
     ranks = np.array([rank[int(owner)] for owner in owners])[inverse]
     return rows.take(pa.array(np.lexsort((addresses, ranks))))

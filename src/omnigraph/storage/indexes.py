@@ -9,6 +9,7 @@ from lance import LanceOperation
 from lance.dataset import Index
 from lance.query import FullTextOperator, MatchQuery
 
+from omnigraph.storage.addresses import ADDRESS, offsets_of, owners_of
 from omnigraph.storage.lance_door import drain, lance_errors
 from omnigraph.storage.staged import IndexSegment
 
@@ -120,9 +121,9 @@ def text_rows(table: LanceTable, column: str, words: str, *, every: bool) -> np.
             with_row_address=True,
         ).to_table()
         drain(table.dataset)
-    addresses = np.asarray(found.column("_rowaddr"), np.uint64)
+    addresses = np.asarray(found.column(ADDRESS), np.uint64)
     starts, start = np.zeros(max((each.id for each in table.fragments()), default=0) + 1, np.int64), 0
     for fragment in table.fragments():
         starts[fragment.id] = start
         start += fragment.rows
-    return starts[(addresses >> np.uint64(32)).astype(np.int64)] + (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    return starts[owners_of(addresses).astype(np.int64)] + offsets_of(addresses).astype(np.int64)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from omnigraph.storage.staged import FragmentIdentity
 
 CACHE_BYTES_MAX = 64 * 2**20
-FEW_ROWS = 64
-"""Up to so many rows a value is looked up in a dictionary; one call of Arrow costs more than that."""
 
 ColumnId: TypeAlias = tuple[int, pa.DataType]
 """A field's id and type. Not its name: after a rename the same files have another column under the old name."""

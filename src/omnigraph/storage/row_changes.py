@@ -10,7 +10,7 @@ import pyarrow as pa
 from lance import LanceOperation
 from lance.schema import LanceSchema
 
-from omnigraph.storage import blobs, uploading
+from omnigraph.storage import blobs
 from omnigraph.storage.find import KEY, check_keys
 from omnigraph.storage.meter import run_parallel
 from omnigraph.storage.staged import (
@@ -26,6 +26,7 @@ from omnigraph.storage.staged import (
     added_since,
     check_rebase,
 )
+from omnigraph.storage.uploading import by_fragment, parse_fragments, replacement
 from omnigraph.storage.versions import written_files
 
 if TYPE_CHECKING:
@@ -53,13 +54,7 @@ def change_rows(
         return None
     touched = [fragment for fragment in present if fragment.id in replaced or fragment.id in removed]
     updated, gone, fragments = _write_change(versions, table, rows, touched, replaced, removed)
-    operation = LanceOperation.Update(
-        removed_fragment_ids=gone,
-        updated_fragments=updated,
-        new_fragments=fragments,
-        fields_for_preserving_frag_bitmap=table.field_ids(),  # else Lance takes new rows for indexed ones
-        update_mode="rewrite_rows",
-    )
+    operation = replacement(table, fragments, updated, gone)
     hits = sum(len(offsets) for offsets in replaced.values())
     aspects: set[Aspect] = set()
     if hits < rows.num_rows:
@@ -105,21 +100,21 @@ def _write_change(
 
 def put_uploaded(versions: Versions, table: LanceTable, fragments: Sequence[str], how: Uploaded) -> Staged:
     """Add, upsert or put in place of all others the rows that other processes have uploaded."""
-    new = uploading.parse_fragments(fragments)
+    new = parse_fragments(fragments)
     if how.keys is None and not how.replaced and not how.replaces_all and not len(how.left_out):
         return versions.commit_append(table, new)
     present = table.fragments()
     replaced = how.replaced if how.keys is None else versions.finder.locate(table, present, how.keys)
     touched = [fragment for fragment in present if fragment.id in replaced]
     updated, gone = _delete_from(versions, table, touched, replaced)
-    operation = uploading.operation(table, new, updated, gone, replaces_all=how.replaces_all)
+    operation = replacement(table, new, updated, gone, replaces_all=how.replaces_all)
     result = versions.commit(table, operation)
     files = written_files(result, new, updated)
     if len(how.left_out):  # only a fragment of a version can lose rows, so this takes two
-        offsets = uploading.by_fragment(result.fragments()[-len(new) :], how.left_out)
+        offsets = by_fragment(result.fragments()[-len(new) :], how.left_out)
         losing = [fragment for fragment in result.fragments() if fragment.id in offsets]
         fewer, emptied = _delete_from(versions, result, losing, offsets)
-        result = versions.commit(result, uploading.operation(result, [], fewer, emptied))
+        result = versions.commit(result, replacement(result, [], fewer, emptied))
         files = (*files, *written_files(result, [], fewer))
     hits = sum(len(offsets) for offsets in replaced.values())
     return Staged(

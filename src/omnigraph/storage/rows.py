@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from omnigraph.model.compute import pc
 from omnigraph.storage import blobs
+from omnigraph.storage.addresses import ADDRESS, rows_at
 from omnigraph.storage.lance_door import drain, lance_errors
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from omnigraph.storage.handles import LanceTable
 
-ADDRESS = "_rowaddr"
 BATCH_ROWS = 8192
 BLOB_BYTES = 16 << 20
 """So many bytes of blobs are in memory at once, or one blob."""
@@ -42,14 +42,7 @@ def blob_bytes(table: LanceTable, column: str, addresses: Sequence[int]) -> list
     """The bytes of blobs that are there, in the order of their addresses as given. Only those are read."""
     if not addresses:
         return []
-    with lance_errors(f"read blobs of table {table.ref.location}"):
-        rows = table.scanner(
-            [column],
-            filter=f"{ADDRESS} IN ({', '.join(map(str, addresses))})",
-            fragments=[table.fragment(number) for number in sorted({one >> 32 for one in addresses})],
-            with_row_address=True,
-        ).to_table()
-        drain(table.dataset)
+    rows = rows_at(table, [column], addresses, "blobs")
     found = dict(zip(rows.column(ADDRESS).to_pylist(), rows.column(column).to_pylist(), strict=True))
     return [cast("bytes", found[address]) for address in addresses]
 

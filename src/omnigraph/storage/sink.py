@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -13,7 +12,7 @@ import obstore
 from omnigraph.model.errors import BadRequest, Denied
 from omnigraph.storage import meter
 from omnigraph.storage.address import parse_address
-from omnigraph.storage.store import connect, store_errors
+from omnigraph.storage.store import connect, connect_to_object, store_errors
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -27,8 +26,7 @@ def write_file(uri: str, options: dict[str, str] | None = None) -> Generator[IO[
         with _local(Path(address.prefix)) as file:
             yield file
         return
-    folder, _, name = address.prefix.rpartition("/")
-    backend = connect(replace(address, prefix=folder)).backend
+    backend, name = connect_to_object(address)
     with store_errors(f"write {uri}"):
         writer = obstore.open_writer(backend, name)
         yield cast("IO[bytes]", writer)

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from omnigraph.storage.addresses import Addresses
     from omnigraph.storage.blobs import BlobInfo
-    from omnigraph.storage.differing import Addresses, RowPart
+    from omnigraph.storage.differing import RowPart
     from omnigraph.storage.remember import ColumnId
     from omnigraph.storage.tiers import Fold
 
@@ -189,10 +190,6 @@ class Tables(Protocol):
         """The rows whose `column` has one of these values, in scan order; null is no value."""
         ...
 
-    def ids_present(self, handle: TableHandle, ids: pa.Array) -> pa.Array:
-        """Those of these ids that the table has."""
-        ...
-
     def blob_info(self, handle: TableHandle, id: str, column: str) -> BlobInfo:  # noqa: A002 - the column's name
         """Size or address of a blob, or that there is none; its bytes are not read."""
         ...
@@ -240,10 +237,6 @@ class Tables(Protocol):
 
     def stage_append(self, handle: TableHandle, rows: pa.Table) -> Staged:
         """Add rows."""
-        ...
-
-    def stage_fragments(self, handle: TableHandle, fragments: Sequence[str], files: Sequence[str] = ()) -> Staged:
-        """Add rows that other processes have uploaded, given the fragments they reported."""
         ...
 
     def stage_uploaded(self, handle: TableHandle, fragments: Sequence[str], how: Uploaded) -> Staged:

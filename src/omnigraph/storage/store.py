@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -214,3 +214,9 @@ def connect(address: Address, *, timeout_s: float = 30.0) -> ObjectStoreStore:
             retry_config=retry,
         )
         return ObjectStoreStore(backend, lists_in_order=True)
+
+
+def connect_to_object(address: Address) -> tuple[ObjectStore, str]:
+    """Open the folder that an object is in, and give its name there."""
+    folder, _, name = address.prefix.rpartition("/")
+    return connect(replace(address, prefix=folder)).backend, name

@@ -1,7 +1,8 @@
 """Tables: all that may be done to them, over Lance.
 
-Reading goes through `find`, `rows` and `differing`; what changes rows is in `row_changes`, what keeps a table in good
-shape in `folds` and `indexes`; `versions` opens and makes the versions that all of them work on.
+Reading goes through `find`, `rows` and `differing`; what changes rows is in `row_changes`, what gives a table other
+columns in `schema_change`, what keeps it in good shape in `folds` and `indexes`; `versions` opens and makes the
+versions that all of them work on.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from lance import Session  # pyright: ignore[reportPrivateImportUsage]
 
     from omnigraph.storage.address import Address
+    from omnigraph.storage.addresses import Addresses
     from omnigraph.storage.blobs import BlobInfo
-    from omnigraph.storage.differing import Addresses, RowPart
+    from omnigraph.storage.differing import RowPart
     from omnigraph.storage.staged import IndexBuild, IndexSegment, Uploaded
     from omnigraph.storage.store import Store
     from omnigraph.storage.tiers import Fold
@@ -134,9 +136,8 @@ class LanceTables:
         table = _lance(handle)
         return self._versions.commit_append(table, self._versions.upload(table, rows))
 
-    def stage_fragments(self, handle: TableHandle, fragments: Sequence[str], files: Sequence[str] = ()) -> Staged:
+    def stage_fragments(self, handle: TableHandle, fragments: Sequence[str]) -> Staged:
         """Add rows that other processes have uploaded, given the fragments they reported."""
-        del files
         return self._versions.commit_append(_lance(handle), uploading.parse_fragments(fragments))
 
     def stage_uploaded(self, handle: TableHandle, fragments: Sequence[str], how: Uploaded) -> Staged:

@@ -1,8 +1,7 @@
-"""Fragments that other processes have uploaded, and what is to be done with them."""
+"""Fragments that belong to no version yet, maybe uploaded by another process, and how they come into one."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,12 +20,7 @@ def parse_fragments(texts: Sequence[str]) -> list[FragmentMetadata]:
     return [FragmentMetadata.from_json(text) for text in texts]
 
 
-def fragment_rows(text: str) -> int:
-    """How many rows a fragment that `upload` reported has."""
-    return int(json.loads(text)["physical_rows"])
-
-
-def operation(
+def replacement(
     table: LanceTable,
     new: Sequence[FragmentMetadata],
     updated: Sequence[FragmentMetadata],

@@ -17,7 +17,7 @@ from omnigraph.pipeline.keys.verdict import UNIQUENESS, Findings
 from omnigraph.pipeline.slices import cut
 from omnigraph.pipeline.staging import get_keys
 from omnigraph.schema import NodeType
-from omnigraph.storage.rows import ADDRESS
+from omnigraph.storage.addresses import ADDRESS, offsets_of, owners_of
 from omnigraph.write.collected import row_mode
 from omnigraph.write.context import GraphCheck
 from omnigraph.write.delta import RowMode, TableDelta, empty_rows
@@ -312,7 +312,7 @@ def _left_out(rows: pa.Table) -> dict[tuple[str, int], Numbers]:
 
 
 def _by_fragment(addresses: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> Iterator[tuple[int, Numbers]]:
-    owners = addresses >> np.uint64(32)
+    owners = owners_of(addresses)
     fragments, starts = np.unique(owners, return_index=True)
-    offsets = (addresses & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    offsets = offsets_of(addresses).astype(np.uint32)
     yield from zip(fragments.tolist(), np.split(offsets, starts[1:]), strict=True)

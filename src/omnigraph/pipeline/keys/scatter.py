@@ -17,7 +17,7 @@ from omnigraph.pipeline.slices import open_slice
 from omnigraph.pipeline.staging import get_keys
 from omnigraph.pipeline.tasks import GIVEN, POSITION, STORED
 from omnigraph.schema import EdgeType, NodeType
-from omnigraph.storage.rows import ADDRESS
+from omnigraph.storage.addresses import ADDRESS
 from omnigraph.storage.store import connect
 from omnigraph.write.delta import column, distinct
 from omnigraph.write.uniqueness import comparable

@@ -16,7 +16,7 @@ from omnigraph.pipeline.keys.plan import table_of
 from omnigraph.pipeline.keys.scatter import AT, COUNT, EDGE, ROW
 from omnigraph.pipeline.keys.verdict import CARDINALITY, TAKEN, UNIQUENESS, Findings, UnitReport
 from omnigraph.pipeline.staging import folder, put_keys
-from omnigraph.storage.rows import ADDRESS
+from omnigraph.storage.addresses import ADDRESS
 from omnigraph.storage.store import connect
 from omnigraph.write.cardinality import wrong_number
 from omnigraph.write.collected import distinct_rows
