@@ -69,7 +69,6 @@ class Ancestry:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._parents: dict[str, tuple[str, ...]] = {}
         self._commits: dict[str, Commit] = {}
 
     def above(self, state: State, trunk: Line) -> set[str]:
@@ -83,14 +82,10 @@ class Ancestry:
                 found.add(commit.id)
                 self._commits[commit.id] = commit
                 if len(commit.parents) > 1:
-                    other = self.other_side(commit)
+                    other = state_of_merged(self._repository, commit)
                     waiting.append(Line(self._repository.lineage.walk(other), other.head))
                 place += 1
         return found
-
-    def other_side(self, commit: Commit) -> State:
-        """The state a merge brought in."""
-        return state_of_merged(self._repository, commit)
 
     def is_ancestor(self, older: str, newer: str, among: set[str]) -> bool:
         """Whether one of these commits led to another."""

@@ -24,7 +24,7 @@ def differ(left: pa.Array, right: pa.Array) -> Mask:
     """For each place whether the two cells differ. Null is a value of its own."""
     if left.type != right.type:
         return _differ_in_type(left, right)
-    missing = _bools(left.is_null()), _bools(right.is_null())
+    missing = mask_of(left.is_null()), mask_of(right.is_null())
     unequal = _lists_differ(left, right) if _is_list(left.type) else _scalars_differ(left, right)
     return np.where(missing[0] | missing[1], missing[0] != missing[1], unequal)
 
@@ -34,14 +34,14 @@ def _differ_in_type(left: pa.Array, right: pa.Array) -> Mask:
     try:
         return differ(left.cast(right.type), right)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return _bools(left.is_valid()) | _bools(right.is_valid())
+        return mask_of(left.is_valid()) | mask_of(right.is_valid())
 
 
 def _scalars_differ(left: pa.Array, right: pa.Array) -> Mask:
     bits = _BITS.get(left.type)
     if bits is not None:
         left, right = left.view(bits), right.view(bits)
-    return _bools(pc.not_equal(left, right).fill_null(False))
+    return mask_of(pc.not_equal(left, right).fill_null(False))
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -65,7 +65,8 @@ def _sizes(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return pc.list_value_length(values).fill_null(0).cast(pa.int64()).to_numpy(zero_copy_only=False)
 
 
-def _bools(values: pa.Array) -> Mask:
+def mask_of(values: pa.Array) -> Mask:
+    """Bools without nulls as a mask."""
     return values.to_numpy(zero_copy_only=False).astype(bool)
 
 

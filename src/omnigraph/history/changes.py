@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Op = Literal["insert", "update", "delete"]
 OPS: tuple[Op, ...] = ("insert", "update", "delete")
+"""By the number that a difference of tables has for them."""
 IMAGES_AT_ONCE = 1_000
 IMAGES_WITH_BLOBS_AT_ONCE = 50
 

@@ -46,9 +46,15 @@ class Combined:
     @property
     def is_divergent(self) -> Mask:
         """Rows with a cell in conflict."""
-        return (
-            np.logical_or.reduce(list(self.divergent.values())) if self.divergent else np.zeros(len(self.there), bool)
-        )
+        return self._any(self.divergent)
+
+    @property
+    def takes_theirs(self) -> Mask:
+        """Rows with a cell that was taken from them."""
+        return self._any(self.theirs)
+
+    def _any(self, masks: Mapping[str, Mask]) -> Mask:
+        return np.logical_or.reduce(list(masks.values())) if masks else np.zeros(len(self.there), bool)
 
     @property
     def in_conflict(self) -> Mask:

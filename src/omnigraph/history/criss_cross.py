@@ -12,16 +12,16 @@ import numpy as np
 
 from omnigraph.history.bases import merge_bases, state_of
 from omnigraph.history.combine import Aligned, combine, rows_of
-from omnigraph.history.merge_tables import CorrectedBase, Version, align
 from omnigraph.history.three_way import counterpart
+from omnigraph.history.versions import CorrectedBase, Version, align
 from omnigraph.history.views import View, view_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from omnigraph.history.diff import Differ
-    from omnigraph.history.merge_tables import Versions
     from omnigraph.history.three_way import ThreeWay
+    from omnigraph.history.versions import Versions
     from omnigraph.manifest import State
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from omnigraph.history.bases import shared_schema
-from omnigraph.history.changes import changes_of
+from omnigraph.history.changes import OPS, changes_of
 from omnigraph.history.tablediff import DELETE, INSERT, UPDATE, TableDiff, compare_tables
 from omnigraph.history.views import Side, View, pair_sides, view_of
 from omnigraph.model.errors import BadRequest
@@ -34,7 +34,7 @@ class Selection:
     ops: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for words, known, what in ((self.kinds, ("node", "edge"), "kind"), (self.ops, _OPS, "op")):
+        for words, known, what in ((self.kinds, ("node", "edge"), "kind"), (self.ops, OPS, "op")):
             for word in words:
                 if word not in known:
                     raise BadRequest(f"unknown {what} {word!r}: use {' or '.join(known)}")
@@ -47,14 +47,13 @@ class Selection:
         """The part of a difference it is about."""
         if not self.ops:
             return diff
-        return diff.only(diff.where(*(_OPS.index(op) for op in self.ops)))
+        return diff.only(diff.where(*(at for at, op in enumerate(OPS) if op in self.ops)))
 
     def to_json(self) -> dict[str, list[str]]:
         """For tokens: the same selection is the same text."""
         return {"kind": sorted(set(self.kinds)), "type": sorted(set(self.types)), "op": sorted(set(self.ops))}
 
 
-_OPS = ("insert", "update", "delete")
 EVERYTHING = Selection()
 
 

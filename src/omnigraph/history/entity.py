@@ -73,11 +73,7 @@ class _Seen:
     image: Image | None
 
     def value(self, name: str) -> object:
-        if self.image is None:
-            return None
-        if self.image.endpoints is not None and name in ("src", "dst"):
-            return self.image.endpoints[name == "dst"]
-        return self.image.properties.get(name)
+        return None if self.image is None else self.image.value(name)
 
 
 class EntityHistory:

@@ -125,18 +125,14 @@ class Feed:
             if (token.graph, token.commit, token.selection) != (self._graph_id(), commit.id, wanted):
                 raise CursorRejected("it was made for another commit, graph or filter")
             first = token.place
-        changes, place = page.fill(self._diff(commit, selection), first)
+        changes, place = page.fill(self.diff_of(commit, selection), first)
         token_after = None
         if place is not None:
             token_after = Token("commit", self._graph_id(), commit.chain, wanted, "", commit=commit.id, place=place)
         return CommitChanges(Cause(commit), tuple(changes), token_after.encode() if token_after is not None else None)
 
     def diff_of(self, commit: Commit, selection: Selection = EVERYTHING) -> GraphDiff:
-        """All that a commit changed."""
-        return self._diff(commit, selection)
-
-    def _diff(self, commit: Commit, selection: Selection) -> GraphDiff:
-        """Compare a commit with its first parent. Files that are gone make a gap."""
+        """All that a commit changed against its first parent. Files that are gone make a gap."""
         try:
             after = state_of(self._repository, commit)
             diff = self._differ.diff(self._parent(commit, after), after, selection)
@@ -146,7 +142,7 @@ class Feed:
         return diff
 
     def _parent(self, commit: Commit, after: State) -> State | None:
-        """The state a commit was made on top of: in its own entry, the entry before, or where its branch began."""
+        """The state a commit was made on top of; None for the one that made the graph."""
         if commit.parent is None:
             return None
         return state_of(self._repository, parent_of(self._repository, commit, after))
@@ -217,7 +213,7 @@ class Feed:
         for number, commit in enumerate(window.commits):
             first = window.place if number == 0 else 0
             try:
-                changes, place = page.fill(self._diff(commit, selection), first)
+                changes, place = page.fill(self.diff_of(commit, selection), first)
             except ChangeFeedGap as gap:
                 if not blocks:
                     raise ChangeFeedGap(gap.first_unreadable_commit, cursor) from gap

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from omnigraph.export.values import json_values
 from omnigraph.model.types import MANAGED_PREFIX, blob_uri_column
+from omnigraph.schema.catalog import EDGE_ENDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +24,12 @@ class Image:
     """With its `id`; every value as JSON has it."""
     endpoints: tuple[str, str] | None = None
     """Where an edge comes from and goes to."""
+
+    def value(self, name: str) -> Any:
+        """A property, or an end of an edge; None if it has none of that name."""
+        if self.endpoints is not None and name in EDGE_ENDS:
+            return self.endpoints[EDGE_ENDS.index(name)]
+        return self.properties.get(name)
 
     def to_json(self) -> dict[str, Any]:
         """`ChangeImageOutput`."""

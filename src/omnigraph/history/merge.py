@@ -16,6 +16,8 @@ from omnigraph.history.views import view_of
 from omnigraph.write.permit import permit_all
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from omnigraph.history.diff import Differ, GraphDiff
     from omnigraph.history.resolve import Resolution
     from omnigraph.manifest import Commit, PublishPlan, Repository, State, WriteTxn
@@ -143,7 +145,12 @@ class _DryRunDone(Exception):
     """A dry run has seen what it came for; nothing is published."""
 
 
-def _write(repository: Repository, prepare: Any, target: str, options: MergeOptions) -> Commit | None:
+def _write(
+    repository: Repository,
+    prepare: Callable[[WriteTxn], PublishPlan | None],
+    target: str,
+    options: MergeOptions,
+) -> Commit | None:
     def rehearsed(txn: WriteTxn) -> PublishPlan | None:
         prepare(txn)
         raise _DryRunDone

@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from omnigraph.history.conflicts import ConflictKind, MergeConflict
 from omnigraph.history.images import Image, images
-from omnigraph.history.merge_tables import TableMerge, align
+from omnigraph.history.merge_tables import TableMerge
+from omnigraph.history.versions import align
 from omnigraph.model.compute import pc
 from omnigraph.model.violations import Violation, ViolationKind
 from omnigraph.schema import EdgeType
@@ -17,8 +18,8 @@ from omnigraph.write.delta import distinct, joined, without
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from omnigraph.history.merge_tables import Version, Versions
     from omnigraph.history.resolve import Take
+    from omnigraph.history.versions import Version, Versions
 
 _KINDS = {
     ViolationKind.ENDPOINT: ConflictKind.ORPHAN_EDGE,

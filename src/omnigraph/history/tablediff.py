@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pyarrow as pa
 
-from omnigraph.history.cells import Mask, differ, whole
+from omnigraph.history.cells import Mask, differ, mask_of, whole
 from omnigraph.history.views import ALL_SHARED, PropertyPair, Side, View, columns_of, keeps_all, pair_properties
 from omnigraph.model.compute import pc
 from omnigraph.storage.addresses import ADDRESS, ADDRESS_FIELD, Addresses
@@ -146,19 +146,11 @@ def changed_cells(
                 for before, after in zip(columns_of(pair.old), columns_of(pair.new), strict=False)
             ]
         else:
-            rows, names = (olds, columns_of(pair.old)) if pair.old else (news, columns_of(_known(pair)))
-            masks = [_there(whole(rows.column(name))) for name in names]
+            rows = news if pair.old is None else olds
+            names = columns_of(pair.known)
+            masks = [mask_of(whole(rows.column(name)).is_valid()) for name in names]
         found.append((pair.name, np.logical_or.reduce(masks)))
     return found
-
-
-def _known(pair: PropertyPair):
-    assert pair.new is not None
-    return pair.new
-
-
-def _there(values: pa.Array) -> Mask:
-    return values.is_valid().to_numpy(zero_copy_only=False).astype(bool)
 
 
 def compare_tables(

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from omnigraph.history.conflicts import MergeConflict, SchemaConflict
 from omnigraph.history.ground import MergeGround
-from omnigraph.history.merge_tables import TableMerge, Version, Versions, merge_table
+from omnigraph.history.merge_tables import TableMerge, merge_table
 from omnigraph.history.resolve import NO_RESOLUTION
 from omnigraph.history.structure import Structure
 from omnigraph.history.tablediff import DELETE, INSERT, UPDATE
-from omnigraph.history.views import Side, View, view_of
+from omnigraph.history.versions import Version, Versions
+from omnigraph.history.views import ALL_SHARED, Side, View, view_of
 from omnigraph.manifest import table_location
 from omnigraph.model.violations import ValidationFailed, Violations
 from omnigraph.schema import table_key, table_schema
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from omnigraph.history.diff import Differ
-    from omnigraph.history.merge_tables import CorrectedBase
     from omnigraph.history.resolve import Resolution
     from omnigraph.history.schemas import MergedSchema
     from omnigraph.history.tablediff import TableDiff
+    from omnigraph.history.versions import CorrectedBase
     from omnigraph.history.views import Table
     from omnigraph.manifest import State, WriteTxn
     from omnigraph.storage.staged import Aspect
@@ -56,8 +57,7 @@ class ThreeWay:
         self._what = what
         self._same_schema = base.schema_hash == ours.schema_hash == theirs.schema_hash
         self._may_share = True
-        same = base.schema_hash == ours.schema_hash == theirs.schema_hash
-        self.shared = 2**62 if same else self.base.catalog.next_id
+        self.shared = ALL_SHARED if self._same_schema else self.base.catalog.next_id
         self.versions = {table_key(table): self._versions(table) for table in tables_of(schema.stored.catalog)}
         self.merges: dict[str, TableMerge] = {}
         self.conflicts: list[MergeConflict] = []

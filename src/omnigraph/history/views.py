@@ -104,11 +104,16 @@ class PropertyPair:
     new: Property | None
 
     @property
-    def name(self) -> str:
-        """What it is called: its newer name if it has one."""
+    def known(self) -> Property:
+        """The property as it is now, or as it was last."""
         known = self.new or self.old
         assert known is not None
-        return known.name
+        return known
+
+    @property
+    def name(self) -> str:
+        """What it is called: its newer name if it has one."""
+        return self.known.name
 
 
 def pair_sides(old: View, new: View, shared_below: int = ALL_SHARED) -> list[tuple[Side | None, Side | None]]:
