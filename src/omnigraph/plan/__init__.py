@@ -1,4 +1,4 @@
-"""From the checked query to SQL for either engine. No I/O."""
+"""From the checked query to steps, and to SQL for either engine. No I/O."""
 
 from __future__ import annotations
 

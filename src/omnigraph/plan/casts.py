@@ -50,7 +50,7 @@ def as_text(term: Term) -> exp.Expr:
 
 
 def _moment_text(millis: exp.Expr) -> exp.Expr:
-    parts = (
+    return sql.joined(
         sql.cast(to_date(whole_units(millis, DAY_MS)), TEXT),
         sql.text("T"),
         _padded(clock_part(millis, DAY_MS, 3_600_000), 2),
@@ -62,7 +62,6 @@ def _moment_text(millis: exp.Expr) -> exp.Expr:
         _padded(rest_of_units(millis, 1_000), 3),
         sql.text("Z"),
     )
-    return reduce(lambda left, right: sql.binary(exp.DPipe, left, right), parts)
 
 
 def _padded(amount: exp.Expr, width: int) -> exp.Expr:

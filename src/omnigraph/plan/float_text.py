@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 from sqlglot import exp
 
 from omnigraph.plan import sql
@@ -24,8 +22,8 @@ def _any_float(value: exp.Expr) -> exp.Expr:
         (sql.is_null(value), sql.cast(sql.null(), TEXT)),
         (sql.binary(exp.EQ, value, sql.number(0)), sql.text("0")),
         (sql.binary(exp.GT, value, infinity), sql.text("NaN")),
-        (sql.binary(exp.EQ, exp.Abs(this=sql.own(value)), infinity), _join(sign, sql.text("Infinity"))),
-        otherwise=_join(sign, sql.let("written", written, _without_exponent)),
+        (sql.binary(exp.EQ, exp.Abs(this=sql.own(value)), infinity), sql.joined(sign, sql.text("Infinity"))),
+        otherwise=sql.joined(sign, sql.let("written", written, _without_exponent)),
     )
 
 
@@ -35,11 +33,11 @@ def _without_exponent(written: exp.Expr) -> exp.Expr:
     exponent = exp.Coalesce(this=sql.try_cast(_part(written, "e", 2), BIGINT), expressions=[sql.number(0)])
     whole, fraction = _part(mantissa, ".", 1), _part(mantissa, ".", 2)
     point = sql.binary(exp.Add, exp.Length(this=whole), exponent)
-    digits = _join(whole, fraction)
+    digits = sql.joined(whole, fraction)
     before = _zeros(sql.binary(exp.Sub, sql.number(1), point))
     after = _zeros(sql.binary(exp.Sub, point, exp.Length(this=sql.own(digits))))
     cut = sql.cast(sql.case((sql.binary(exp.LT, point, sql.number(1)), sql.number(1)), otherwise=point), BIGINT)
-    return _pointed(_join(before, digits, after), cut)
+    return _pointed(sql.joined(before, digits, after), cut)
 
 
 def _pointed(digits: exp.Expr, cut: exp.Expr) -> exp.Expr:
@@ -47,9 +45,9 @@ def _pointed(digits: exp.Expr, cut: exp.Expr) -> exp.Expr:
     behind = exp.Substring(this=sql.own(digits), start=sql.binary(exp.Add, cut, sql.number(1)))
     fraction = exp.Trim(this=behind, expression=sql.text("0"), position="TRAILING")
     pointed = sql.case(
-        (sql.binary(exp.EQ, fraction, sql.text("")), sql.text("")), otherwise=_join(sql.text("."), fraction)
+        (sql.binary(exp.EQ, fraction, sql.text("")), sql.text("")), otherwise=sql.joined(sql.text("."), fraction)
     )
-    return _join(whole, pointed)
+    return sql.joined(whole, pointed)
 
 
 def _part(written: exp.Expr, separator: str, position: int) -> exp.Expr:
@@ -59,7 +57,3 @@ def _part(written: exp.Expr, separator: str, position: int) -> exp.Expr:
 def _zeros(count: exp.Expr) -> exp.Expr:
     times = sql.case((sql.binary(exp.GT, count, sql.number(0)), count), otherwise=sql.number(0))
     return exp.Repeat(this=sql.text("0"), times=sql.cast(times, BIGINT))
-
-
-def _join(*parts: exp.Expr) -> exp.Expr:
-    return reduce(lambda left, right: sql.binary(exp.DPipe, left, right), parts)

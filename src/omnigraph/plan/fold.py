@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omnigraph.plan.steps import Bind, Branch, Filter, Follow, Meet, Step, Trace, Weigh
+from omnigraph.plan.steps import Bind, Branch, Follow, Meet, Step, Trace, Weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,5 @@ def _reads(step: Step) -> tuple[str, ...]:
             return (expand.source,)
         case Meet(expand=expand) | Trace(expand=expand):
             return (expand.source, expand.target)
-        case Filter():
-            return ()  # its variables are kept
         case _:
-            return ()
+            return ()  # what filters and blocks read is kept

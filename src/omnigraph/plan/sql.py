@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -84,6 +85,11 @@ def all_of(*conditions: exp.Expr) -> exp.Expr:
 def any_of(*conditions: exp.Expr) -> exp.Expr:
     """`a OR b OR …`."""
     return exp.or_(*(closed(condition) for condition in conditions), copy=False, wrap=False)
+
+
+def joined(*parts: exp.Expr) -> exp.Expr:
+    """`a || b || …`."""
+    return reduce(lambda left, right: binary(exp.DPipe, left, right), parts)
 
 
 def item(items: exp.Expr, position: int) -> exp.Expr:

@@ -37,13 +37,6 @@ def group_keys(read: ir.CheckedRead) -> tuple[ir.Expression, ...]:
     return tuple(dict.fromkeys(column.value for column in read.columns if not column.aggregated))
 
 
-def used_in_groups(read: ir.CheckedRead) -> tuple[ir.Expression, ...]:
-    """Give everything that is computed row by row before groups are made: keys, what depends on them, and arguments."""
-    keys = _all_keys(read)
-    arguments = (part.argument for value in values(read) for part in walk(value) if isinstance(part, ir.Aggregate))
-    return (*keys, *arguments)
-
-
 def group_statement(
     read: ir.CheckedRead,
     scope: Scope,
@@ -86,12 +79,6 @@ def order_statement(
     ties = [_id_of(name, read.pattern) for name in tie_breakers(read.pattern)]
     order = [(key.value, key.descending) for key in read.order] + [(tie, False) for tie in ties]
     return cut.apply(_ordered(exp.select(*selected).from_(source), order, scope))
-
-
-def used_in_order(read: ir.CheckedRead) -> tuple[ir.Expression, ...]:
-    """Give everything that decides the order of single rows."""
-    ties = (_id_of(name, read.pattern) for name in tie_breakers(read.pattern))
-    return (*(key.value for key in read.order), *ties)
 
 
 # -- parts ---------------------------------------------------------------------------------------------

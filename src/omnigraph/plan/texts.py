@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -94,7 +93,7 @@ def replace(_: PropType, arguments: Sequence[Term]) -> exp.Expr:
 
 def concat(_: PropType, arguments: Sequence[Term]) -> exp.Expr:
     """Implement `concat`."""
-    return reduce(lambda left, right: sql.binary(exp.DPipe, left, right), (as_text(term) for term in arguments))
+    return sql.joined(*map(as_text, arguments))
 
 
 def split(_: PropType, arguments: Sequence[Term]) -> exp.Expr:

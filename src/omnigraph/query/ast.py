@@ -7,7 +7,6 @@ Operator chains are flat, so only brackets and prefix operators make a tree deep
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from omnigraph.model.diagnostics import Span
@@ -376,6 +375,3 @@ class ParsedFile:
     def query(self, name: str) -> ParsedQuery | None:
         """Find a query by name; the first of that name wins."""
         return next((query for query in self.queries if query.name.text == name), None)
-
-
-TimeValue = date | datetime

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lark import Token, Transformer
 
 from omnigraph.model.diagnostics import Diagnostic, Span
 from omnigraph.query import ast
 from omnigraph.query.lexer import span_of
+from omnigraph.schema.literals import ESCAPE, ESCAPES
 
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
+if TYPE_CHECKING:
+    import re
+
 _NOTES = ("description", "instruction")
 
 
@@ -55,7 +56,7 @@ def unescape(token: Token) -> str:
         return inner
 
     def replaced(match: re.Match[str]) -> str:
-        found = _ESCAPES.get(match[1])
+        found = ESCAPES.get(match[1])
         if found is None:
             start = span_of(token).start + 1 + match.start()
             raise BuildProblem(
@@ -67,7 +68,7 @@ def unescape(token: Token) -> str:
             )
         return found
 
-    return _ESCAPE.sub(replaced, inner)
+    return ESCAPE.sub(replaced, inner)
 
 
 def integer_of(token: Token) -> int:

@@ -169,7 +169,7 @@ class NodeType(_Table):
 
     @cached_property
     def indexes(self) -> Mapping[str, IndexKind]:
-        """Give every column that has an index, with its kind."""
+        """Give every column that a question finds an index on, with its kind."""
         return {"id": IndexKind.BTREE, **_declared_indexes(self)}
 
 
@@ -186,7 +186,7 @@ class EdgeType(_Table):
 
     @cached_property
     def indexes(self) -> Mapping[str, IndexKind]:
-        """Give every column that has an index, with its kind."""
+        """Give every column that a question finds an index on, with its kind; that of ids serves writes."""
         return {"src": IndexKind.BTREE, "dst": IndexKind.BTREE, **_declared_indexes(self)}
 
 

@@ -9,10 +9,10 @@ from omnigraph.schema import ast
 from omnigraph.schema.check_types import check_ends, draft_edge, draft_interface, draft_node
 from omnigraph.schema.identity import Identified, identify
 from omnigraph.schema.parse import parse
+from omnigraph.schema.renames import check_renames
 
 if TYPE_CHECKING:
     from omnigraph.schema.catalog import Catalog
-    from omnigraph.schema.draft import DraftType
 
 CATALOG_ERROR = "catalog error"
 
@@ -41,8 +41,8 @@ def check_and_identify(schema: ast.ParsedSchema, previous: Catalog | None) -> Id
     edges = [draft_edge(d, findings) for d in edge_declarations.values()]
     for declaration in edge_declarations.values():
         check_ends(declaration, node_declarations, interface_declarations, findings)
-    for drafts in (list(interfaces.values()), nodes, edges):
-        _check_renames(drafts, findings)
+    for kind, drafts in (("interface", interfaces.values()), ("node", nodes), ("edge", edges)):
+        check_renames(drafts, f"{kind} ", findings)
 
     findings.raise_if_any(CATALOG_ERROR, schema.source)
     return identify(list(interfaces.values()), nodes, edges, previous)
@@ -71,18 +71,3 @@ def _first_of_each(schema: ast.ParsedSchema, kind: type[_D], findings: Findings)
                 hint="queries find edges whatever their case; choose another name",
             )
     return first
-
-
-def _check_renames(drafts: list[DraftType], findings: Findings) -> None:
-    claimed: dict[str, str] = {}
-    for draft in drafts:
-        if draft.rename_from is None:
-            continue
-        if draft.rename_from in claimed:
-            findings.add(
-                f"{draft.kind} {draft.name} and {draft.kind} {claimed[draft.rename_from]} "
-                f"are both renamed from {draft.rename_from!r}",
-                draft.span,
-                hint="only one can take over what is stored",
-            )
-        claimed.setdefault(draft.rename_from, draft.name)

@@ -138,19 +138,3 @@ def _embed(member: ast.PropertyDeclaration, declared: PropType, place: Place, fi
 
 def _span_of_value(annotation: ast.Annotation | None, otherwise: ast.Name) -> Span:
     return otherwise.span if annotation is None or annotation.value is None else annotation.value.span
-
-
-def check_property_renames(properties: Iterable[DraftProperty], type_name: str, findings: Findings) -> None:
-    """Report two properties that want to take over the same stored one."""
-    claimed: dict[str, str] = {}
-    for draft in properties:
-        if draft.rename_from is None:
-            continue
-        if draft.rename_from in claimed:
-            findings.add(
-                f"{type_name}.{draft.name} and {type_name}.{claimed[draft.rename_from]} "
-                f"are both renamed from {draft.rename_from!r}",
-                draft.span,
-                hint="only one can take over what is stored",
-            )
-        claimed.setdefault(draft.rename_from, draft.name)

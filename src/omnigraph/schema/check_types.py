@@ -9,9 +9,10 @@ from omnigraph.schema import ast
 from omnigraph.schema.annotations import Place, check_annotations, find, metadata, text_of
 from omnigraph.schema.catalog import ANY_NUMBER, TypeKind
 from omnigraph.schema.check_constraints import ConstraintChecker
-from omnigraph.schema.check_property import check_property_renames, draft_properties
+from omnigraph.schema.check_property import draft_properties
 from omnigraph.schema.constraints import Cardinality
 from omnigraph.schema.draft import DraftProperty, DraftType
+from omnigraph.schema.renames import check_renames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,7 +28,7 @@ def draft_interface(declaration: ast.InterfaceDeclaration, findings: Findings) -
     place = Place(TypeKind.INTERFACE, name)
     check_annotations(declaration.annotations, place, findings)
     properties = draft_properties(declaration.body.members, place.kind, name, findings)
-    check_property_renames(properties.values(), name, findings)
+    check_renames(properties.values(), f"{name}.", findings)
     return DraftType(
         kind=place.kind,
         name=name,
@@ -46,7 +47,7 @@ def draft_node(declaration: ast.NodeDeclaration, interfaces: Interfaces, finding
     own = draft_properties(declaration.body.members, place.kind, name, findings)
     implements = _known_interfaces(declaration, interfaces, findings)
     properties = _with_inherited(declaration, own, implements, findings)
-    check_property_renames(properties.values(), name, findings)
+    check_renames(properties.values(), f"{name}.", findings)
     _check_embeds(place, properties, findings)
     checker = ConstraintChecker(place.kind, name, properties, findings)
     return DraftType(
@@ -68,7 +69,7 @@ def draft_edge(declaration: ast.EdgeDeclaration, findings: Findings) -> DraftTyp
     check_annotations(declaration.annotations, place, findings)
     members = declaration.body.members if declaration.body is not None else ()
     properties = draft_properties(members, place.kind, name, findings)
-    check_property_renames(properties.values(), name, findings)
+    check_renames(properties.values(), f"{name}.", findings)
     checker = ConstraintChecker(place.kind, name, properties, findings)
     return DraftType(
         kind=place.kind,

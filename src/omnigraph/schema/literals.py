@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 INTEGER_MIN, INTEGER_MAX = -(2**63), 2**64 - 1
 
-_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
+ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 _WRITTEN = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _SPECIAL = re.compile(r'["\\\n\r\t]')
 
 
@@ -24,16 +24,16 @@ def read_string(token: str, start: int, findings: Findings) -> str:
 
     def replace(match: re.Match[str]) -> str:
         escaped = match.group(1)
-        if escaped not in _ESCAPES:
+        if escaped not in ESCAPES:
             at = start + 1 + match.start()
             findings.add(
                 f"unsupported escape '\\{escaped}'",
                 Span(at, at + 2),
                 hint=r"a string knows \" \\ \n \r \t; write a backslash as \\",
             )
-        return _ESCAPES.get(escaped, escaped)
+        return ESCAPES.get(escaped, escaped)
 
-    return _ESCAPE.sub(replace, token[1:-1])
+    return ESCAPE.sub(replace, token[1:-1])
 
 
 def write_string(text: str) -> str:

@@ -29,11 +29,10 @@ _PIECES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment with its marks, and whether it runs to the end of its line."""
+    """A comment with its marks."""
 
     text: str
     span: Span
-    is_line: bool
 
 
 def pieces(text: str) -> Iterator[tuple[str, Span]]:
@@ -46,9 +45,7 @@ def pieces(text: str) -> Iterator[tuple[str, Span]]:
 def comments(text: str) -> tuple[Comment, ...]:
     """Give every comment of a text."""
     return tuple(
-        Comment(text[span.start : span.end].rstrip(), span, kind == "line")
-        for kind, span in pieces(text)
-        if kind in ("line", "block")
+        Comment(text[span.start : span.end].rstrip(), span) for kind, span in pieces(text) if kind in ("line", "block")
     )
 
 

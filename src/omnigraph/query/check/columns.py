@@ -129,7 +129,7 @@ def check_groups(place: Place, columns: Sequence[ir.Column | None], spans: Itera
 
 def is_group_key(value: ir.Expression) -> bool:
     """Tell whether rows can be grouped by a value: it comes from the row and is no ranking."""
-    ranks = any(isinstance(part, ir.Nearest | ir.TextScore | ir.Fusion) for part in walk(value))
+    ranks = any(isinstance(part, ir.Rank) for part in walk(value))
     from_row = any(variables(value)) or any(isinstance(part, ir.ColumnRef) for part in walk(value))
     return from_row and not ranks
 

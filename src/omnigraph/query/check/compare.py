@@ -138,8 +138,7 @@ def fits(place: Place, what: str, declared: PropType, value: ir.Expression, span
         return _literal_fits(place, what, declared, value, span)
     if isinstance(kind, PropType) and _type_fits(declared, kind):
         return True
-    code = "T7"
-    place.error(code, f"{what} is {declared.required}, the value is {describe(kind)}", span)
+    place.error("T7", f"{what} is {declared.required}, the value is {describe(kind)}", span)
     return False
 
 

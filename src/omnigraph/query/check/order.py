@@ -41,7 +41,7 @@ def _key(place: Place, node: ast.OrderKey, columns: Mapping[str, ir.Column | Non
         return place.error("T7", f"rows cannot be ordered by {describe(kind)}", node.span, hint)
     if isinstance(value, ir.ColumnRef):
         column = columns[value.name]
-        if column is not None and isinstance(column.value, ir.Nearest | ir.TextScore | ir.Fusion):
+        if column is not None and isinstance(column.value, ir.Rank):
             return ir.OrderKey(column.value, node.descending)
         return ir.OrderKey(value, node.descending)
     if isinstance(value, ir.Nearest):
@@ -50,7 +50,7 @@ def _key(place: Place, node: ast.OrderKey, columns: Mapping[str, ir.Column | Non
                 "T15", "nearest puts the nearest first", node.span, "name it as a column to turn it round"
             )
         return ir.OrderKey(value, descending=False)
-    # A direction behind a score has never had a meaning: the best comes first.
+    # A direction behind a score has no meaning: the best comes first.
     return ir.OrderKey(value, node.descending or isinstance(value, ir.TextScore | ir.Fusion))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omnigraph.query.ir.expressions import Fusion, Nearest, TextScore
+from omnigraph.query.ir.expressions import Rank
 
 if TYPE_CHECKING:
     from omnigraph.model.types import PropType
@@ -53,7 +53,7 @@ class OrderKey:
     @property
     def is_rank(self) -> bool:
         """Tell whether a search ranking orders the rows."""
-        return isinstance(self.value, Nearest | TextScore | Fusion)
+        return isinstance(self.value, Rank)
 
 
 @dataclass(frozen=True, slots=True, order=True)
