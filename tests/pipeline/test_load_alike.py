@@ -118,6 +118,31 @@ def test_everything_that_is_wrong_is_said_alike(tmp_path, spark):
     assert said[6][2]["counts"].keys() == {"reference"}
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("judged")
+@pytest.mark.parametrize("judged", ["at once", "by tasks"], indirect=True)
+def test_fifty_thousand_entities(tmp_path, spark, monkeypatch: pytest.MonkeyPatch):
+    many = 15 * PEOPLE
+    monkeypatch.setattr(splits, "SPLIT_BYTES_MIN", 2_000_000)
+    monkeypatch.setattr(plan, "UNIT_ROWS", 40_000)
+    first = written(tmp_path / "first.jsonl", as_lines(clean(many)))
+    then = written(tmp_path / "then.jsonl", as_lines(changed(many)))
+    wrong = written(tmp_path / "wrong.jsonl", b"\n".join(dirty(many)))
+    said = alike(
+        tmp_path,
+        spark,
+        (first, {"mode": "append"}),
+        (wrong, {"mode": "merge"}),
+        (then, {"mode": "merge"}),
+        (wrong, {"mode": "merge", "on_error": "skip"}),
+        (first, {"mode": "overwrite"}),
+    )
+    nodes, edges, _ = said[0]
+    assert sum(nodes.values()) + sum(edges.values()) > 50_000
+    assert said[1][0] == "ValidationFailed"
+    assert said[3][2], "some were left out"
+
+
 @pytest.mark.usefixtures("judged")
 @pytest.mark.parametrize("judged", ["at once", "by turns"], indirect=True)
 def test_what_is_wrong_is_left_out_alike(tmp_path, spark):
