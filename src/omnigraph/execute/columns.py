@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from omnigraph.execute.access import Numbers
-    from omnigraph.storage.staged import FragmentIdentity, TableHandle
+    from omnigraph.storage.interface import TableHandle
+    from omnigraph.storage.staged import FragmentIdentity
 
 Fragments = tuple["FragmentIdentity", ...]
 

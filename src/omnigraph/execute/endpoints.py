@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from omnigraph.execute.adjacency import Small
-    from omnigraph.storage.staged import TableHandle
+    from omnigraph.storage.interface import TableHandle
 
 _ENDS = ("src", "dst")
 _GROUP_ROWS = 4_000_000

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from omnigraph.execute.topology import Topology
     from omnigraph.manifest import Snapshot
     from omnigraph.schema import Catalog
-    from omnigraph.storage.staged import TableHandle, TableRef
+    from omnigraph.storage.interface import TableHandle
+    from omnigraph.storage.staged import TableRef
 
 V = TypeVar("V", bound=Sized)
 _WHOLE_ROWS = 10_000

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from omnigraph.schema import EdgeType, NodeType
-    from omnigraph.storage.staged import TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def select(repository: Repository, branch: str, *, snapshot: str | None = None, 
 
 
 def _chosen(catalog: Catalog, names: list[str]) -> list[NodeType | EdgeType]:
-    every = [*catalog.nodes, *catalog.edges]
+    every = list(catalog.tables)
     if not names:
         return every
     for name in names:

@@ -12,7 +12,7 @@ from omnigraph.model.errors import BadRequest, NotFound
 if TYPE_CHECKING:
     from omnigraph.graph.holder import Holder
     from omnigraph.manifest import Snapshot
-    from omnigraph.storage.staged import TableHandle
+    from omnigraph.storage.interface import TableHandle
 
 
 @dataclass(frozen=True)

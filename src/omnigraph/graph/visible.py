@@ -92,4 +92,4 @@ def permit_text(
 
 def touched(query: CheckedQuery) -> list[str]:
     """The tables a query is about, as a gate asks."""
-    return [f"{'edge' if use.is_edge else 'node'}:{use.type_name}" for use in (*query.reads, *query.writes)]
+    return [use.table for use in (*query.reads, *query.writes)]

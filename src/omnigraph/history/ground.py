@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from omnigraph.manifest import WriteTxn
-    from omnigraph.storage.staged import Aspect, TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
+    from omnigraph.storage.staged import Aspect
 
 
 class MergeGround:

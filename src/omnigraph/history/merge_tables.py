@@ -14,7 +14,6 @@ from omnigraph.history.conflicts import ConflictKind, MergeConflict
 from omnigraph.history.images import Image, images
 from omnigraph.history.tablediff import DELETE, INSERT, TableDiff
 from omnigraph.history.versions import CorrectedBase, Versions, align
-from omnigraph.history.views import columns_of
 from omnigraph.model.compute import pc
 from omnigraph.write.columns import build_column
 from omnigraph.write.delta import NO_IDS, RowMode, TableDelta, joined
@@ -114,7 +113,7 @@ def _with_absent_properties(versions: Versions, base: Aligned, theirs: Aligned) 
     rows = theirs.rows
     for each in versions.table.properties:
         if each.name not in known:
-            for column in columns_of(each):
+            for column in each.columns:
                 rows = rows.set_column(rows.schema.get_field_index(column), column, base.rows.column(column))
     return Aligned(theirs.there, rows)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from omnigraph.history.cells import Mask, differ, mask_of, whole
-from omnigraph.history.views import ALL_SHARED, PropertyPair, Side, View, columns_of, keeps_all, pair_properties
+from omnigraph.history.views import ALL_SHARED, PropertyPair, Side, View, keeps_all, pair_properties
 from omnigraph.model.compute import pc
 from omnigraph.storage.addresses import ADDRESS, ADDRESS_FIELD, Addresses
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from omnigraph.storage.differing import RowPart
-    from omnigraph.storage.staged import TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
 
 Positions = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -143,11 +143,11 @@ def changed_cells(
         if pair.old is not None and pair.new is not None:
             masks = [
                 differ(whole(olds.column(before)), whole(news.column(after)))
-                for before, after in zip(columns_of(pair.old), columns_of(pair.new), strict=False)
+                for before, after in zip(pair.old.columns, pair.new.columns, strict=False)
             ]
         else:
             rows = news if pair.old is None else olds
-            names = columns_of(pair.known)
+            names = pair.known.columns
             masks = [mask_of(whole(rows.column(name)).is_valid()) for name in names]
         found.append((pair.name, np.logical_or.reduce(masks)))
     return found

@@ -20,7 +20,7 @@ from omnigraph.schema import table_key, table_schema
 from omnigraph.storage.meter import run_parallel
 from omnigraph.storage.staged import ALL_ASPECTS
 from omnigraph.write.delta import RowMode, TableDelta
-from omnigraph.write.migrate import check_data, check_nulls, kept_tables, move_table, tables_of
+from omnigraph.write.migrate import check_data, check_nulls, kept_tables, move_table
 from omnigraph.write.rules import check_values
 from omnigraph.write.stage import stage
 from omnigraph.write.validate import validate
@@ -58,7 +58,7 @@ class ThreeWay:
         self._same_schema = base.schema_hash == ours.schema_hash == theirs.schema_hash
         self._may_share = True
         self.shared = ALL_SHARED if self._same_schema else self.base.catalog.next_id
-        self.versions = {table_key(table): self._versions(table) for table in tables_of(schema.stored.catalog)}
+        self.versions = {table_key(table): self._versions(table) for table in schema.stored.catalog.tables}
         self.merges: dict[str, TableMerge] = {}
         self.conflicts: list[MergeConflict] = []
         self.open_conflicts: list[MergeConflict] = []

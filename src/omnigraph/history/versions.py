@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from omnigraph.history.cells import Mask, mask_of, whole
 from omnigraph.history.combine import Aligned
-from omnigraph.history.views import Side, View, columns_of, pair_properties
+from omnigraph.history.views import Side, View, pair_properties
 from omnigraph.model.compute import pc
 from omnigraph.schema import table_schema
 
@@ -63,7 +63,7 @@ class Versions:
     def groups(self) -> dict[str, tuple[str, ...]]:
         """What is merged as one: each property, and each end of an edge."""
         ends = {end: (end,) for end in self.table.fields[1:]}
-        return {**ends, **{each.name: columns_of(each) for each in self.table.properties}}
+        return {**ends, **{each.name: each.columns for each in self.table.properties}}
 
 
 def align(versions: Versions, version: Version, ids: pa.StringArray) -> Aligned:
@@ -77,7 +77,7 @@ def align(versions: Versions, version: Version, ids: pa.StringArray) -> Aligned:
     names = {end: end for end in versions.table.fields}
     for pair in versions.pairs(version.side):
         if pair.old is not None and pair.new is not None:
-            names |= dict(zip(columns_of(pair.new), columns_of(pair.old), strict=True))
+            names |= dict(zip(pair.new.columns, pair.old.columns, strict=True))
     columns = [
         _cast(whole(found.column(names[each.name])), each.type).take(place)
         if each.name in names

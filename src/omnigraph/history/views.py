@@ -9,15 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omnigraph.model.types import blob_uri_column
-from omnigraph.schema import EdgeType, NodeType, table_key
+from omnigraph.schema import EdgeType, NodeType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from omnigraph.manifest import Repository, State, TableState
     from omnigraph.schema import Catalog, Property
-    from omnigraph.storage.staged import TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
 
 Table = NodeType | EdgeType
 ALL_SHARED = 2**62
@@ -45,7 +44,7 @@ class Side:
     @property
     def columns(self) -> list[str]:
         """Every column of its rows."""
-        return [*self.table.fields, *(name for each in self.table.properties for name in columns_of(each))]
+        return [*self.table.fields, *(name for each in self.table.properties for name in each.columns)]
 
     @property
     def has_blobs(self) -> bool:
@@ -73,8 +72,7 @@ class View:
 
     def sides(self) -> Iterator[Side]:
         """Its tables."""
-        for table in (*self.catalog.nodes, *self.catalog.edges):
-            key = table_key(table)
+        for key, table in self.catalog.tables_by_key.items():
             yield Side(key, self.state.table(key), table)
 
     def side(self, key: str) -> Side | None:
@@ -89,11 +87,6 @@ class View:
 def view_of(repository: Repository, state: State) -> View:
     """A state as a view."""
     return View(state, repository.catalogs.get(state.schema_hash).catalog, repository.parts.tables)
-
-
-def columns_of(declared: Property) -> tuple[str, ...]:
-    """The columns that store a property."""
-    return (declared.name, blob_uri_column(declared.name)) if declared.type.is_blob else (declared.name,)
 
 
 @dataclass(frozen=True)

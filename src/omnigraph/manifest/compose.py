@@ -14,7 +14,7 @@ from omnigraph.storage.meter import run_parallel
 from omnigraph.storage.staged import ALL_ASPECTS, Aspect, RebaseRefused, Staged
 
 if TYPE_CHECKING:
-    from omnigraph.storage.staged import Tables
+    from omnigraph.storage.interface import Tables
 
 
 RENAMED: frozenset[Aspect] = frozenset({"changed"})

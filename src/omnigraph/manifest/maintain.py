@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from omnigraph.manifest.state import State
     from omnigraph.model.clock import Runtime
     from omnigraph.storage.durable import Durability
-    from omnigraph.storage.staged import Staged, TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
+    from omnigraph.storage.staged import Staged
 
 
 ATTEMPTS = 8

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from omnigraph.model.clock import Runtime
     from omnigraph.storage.durable import Durability
-    from omnigraph.storage.staged import Tables
+    from omnigraph.storage.interface import Tables
     from omnigraph.storage.store import Store
 
 

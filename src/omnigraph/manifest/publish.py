@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from omnigraph.manifest.state import Commit, State
     from omnigraph.model.clock import Locks, Runtime
     from omnigraph.storage.durable import Durability
-    from omnigraph.storage.staged import Tables
+    from omnigraph.storage.interface import Tables
 
 LOSSES_MAX = 256
 GROUP_MAX = 64

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from omnigraph.manifest.state import State
-    from omnigraph.storage.staged import Numbers, TableHandle, Tables
+    from omnigraph.storage.interface import Numbers, TableHandle, Tables
 
 
 class Snapshot:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from omnigraph.manifest.state import State, TableState
     from omnigraph.model.clock import Runtime
-    from omnigraph.storage.staged import Aspect, TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
+    from omnigraph.storage.staged import Aspect
 
 
 class WriteTxn:

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from omnigraph.embed import EmbedSettings
     from omnigraph.manifest import Commit, PublishPlan, Repository, Snapshot, WriteTxn
     from omnigraph.schema import EdgeType, NodeType
-    from omnigraph.storage.staged import Staged, TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
+    from omnigraph.storage.staged import Staged
     from omnigraph.write.assign import AssignOptions
     from omnigraph.write.embed_graph import EmbedScope
     from omnigraph.write.progress import Progress

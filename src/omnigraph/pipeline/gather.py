@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from omnigraph.pipeline.keys.passes import Passes
     from omnigraph.pipeline.staging import StagedLoad, StagedTable
     from omnigraph.schema import Catalog
-    from omnigraph.storage.staged import Staged, TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
+    from omnigraph.storage.staged import Staged
     from omnigraph.storage.store import Store
     from omnigraph.write.delta import Deltas, TableDelta
     from omnigraph.write.gathered import Gathered

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from omnigraph.manifest import Repository
     from omnigraph.search.indexes import IndexSpec
     from omnigraph.search.optimize import OptimizedTable, StagedTable
-    from omnigraph.storage.staged import IndexBuild, TableHandle
+    from omnigraph.storage.interface import TableHandle
+    from omnigraph.storage.staged import IndexBuild
     from omnigraph.storage.tiers import Fold
     from omnigraph.write.progress import Progress
 

@@ -17,7 +17,8 @@ from omnigraph.storage.store import connect
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from omnigraph.storage.staged import FragmentIdentity, TableHandle
+    from omnigraph.storage.interface import TableHandle
+    from omnigraph.storage.staged import FragmentIdentity
     from omnigraph.storage.tables import LanceTables
 
 SLICE_ROWS = 500_000

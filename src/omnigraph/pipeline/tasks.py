@@ -18,7 +18,6 @@ from omnigraph.model.violations import Violations, keeping_all
 from omnigraph.pipeline.slices import shared_tables
 from omnigraph.pipeline.splits import lines_of, local_path
 from omnigraph.pipeline.staging import StagedTable, TaskReport, folder, put_keys
-from omnigraph.schema import table_key
 from omnigraph.storage.store import connect
 from omnigraph.write.batches import read_batches
 from omnigraph.write.blob_policy import COPIED_BYTES_MAX, BlobPolicy
@@ -281,7 +280,7 @@ def key_columns(delta: TableDelta, batch: RowBatch, is_stored: np.ndarray) -> pa
 
 
 def _table(catalog: Catalog, key: str) -> NodeType | EdgeType:
-    found = next((table for table in (*catalog.nodes, *catalog.edges) if table_key(table) == key), None)
+    found = catalog.tables_by_key.get(key)
     assert found is not None
     return found
 

@@ -28,7 +28,7 @@ _SCALARS: dict[ScalarType, pa.DataType] = {
 
 def table_schemas(catalog: Catalog) -> dict[str, pa.Schema]:
     """Give the schema of every table, keyed `node:Person` or `edge:Knows`."""
-    return {table_key(t): table_schema(t) for t in (*catalog.nodes, *catalog.edges)}
+    return {key: table_schema(table) for key, table in catalog.tables_by_key.items()}
 
 
 def table_key(table: NodeType | EdgeType) -> str:

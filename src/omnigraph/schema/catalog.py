@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from omnigraph.model.types import PropType, ScalarType
+from omnigraph.model.types import PropType, ScalarType, blob_uri_column
 from omnigraph.schema.constraints import Cardinality, Constraint, Index, Key, Unique
 
 if TYPE_CHECKING:
@@ -67,6 +67,11 @@ class Property:
     default: Literal | None = None
     embed: Embed | None = None
     annotations: tuple[Annotation, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Give the columns that store it: a Blob has two."""
+        return (self.name, blob_uri_column(self.name)) if self.type.is_blob else (self.name,)
 
     @property
     def nullable(self) -> bool:
@@ -218,6 +223,16 @@ class Catalog:
         """The type whose rows a table has, such as `node:Person`."""
         kind, _, name = key.partition(":")
         return (self.node_types if kind == "node" else self.edge_types)[name]
+
+    @property
+    def tables(self) -> tuple[NodeType | EdgeType, ...]:
+        """Give every type that has rows."""
+        return (*self.nodes, *self.edges)
+
+    @cached_property
+    def tables_by_key(self) -> Mapping[str, NodeType | EdgeType]:
+        """Give the types that have rows keyed `node:Person` or `edge:Knows`."""
+        return {f"{t.kind}:{t.name}": t for t in self.tables}
 
     @cached_property
     def _edges_by_lower_name(self) -> Mapping[str, EdgeType]:

@@ -43,7 +43,7 @@ def lint_schema(text: str, name: str = "<schema>", previous: Catalog | None = No
     except LanguageError as error:
         return tuple(Finding("error", DOES_NOT_COMPILE, line) for line in error.message.splitlines())
     found = [*_unused_interfaces(catalog), *_spelling(parsed)]
-    for table in (*catalog.nodes, *catalog.edges):
+    for table in catalog.tables:
         found += (*_redundant(table), *_never_written(table), *_refused_defaults(table))
     if previous is not None:
         found += _migration(previous, text, name)

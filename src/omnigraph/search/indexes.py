@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from omnigraph.schema import Catalog
     from omnigraph.schema.catalog import EdgeType
-    from omnigraph.storage.staged import FragmentIdentity, IndexForm, IndexSegment, TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
+    from omnigraph.storage.staged import FragmentIdentity, IndexForm, IndexSegment
 
 SEGMENTS_MAX = 8
 """More segments than this are made into one by `optimize`."""
@@ -63,8 +64,7 @@ def specs_of(table: NodeType | EdgeType) -> tuple[IndexSpec, ...]:
 
 def declared_specs(catalog: Catalog, table_key: str) -> tuple[IndexSpec, ...]:
     """The indexes of a table by its key; none for a table the schema does not have."""
-    kind, _, name = table_key.partition(":")
-    table = catalog.node_types.get(name) if kind == "node" else catalog.edge_types.get(name)
+    table = catalog.tables_by_key.get(table_key)
     return () if table is None else specs_of(table)
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from omnigraph.manifest import Repository, Snapshot
     from omnigraph.search.indexes import IndexSpec
-    from omnigraph.storage.staged import Staged, TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
+    from omnigraph.storage.staged import Staged
 
 _AT_ONCE = 2
 

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from omnigraph.manifest import Catalogs
-    from omnigraph.storage.staged import IndexBuild, Staged, TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
+    from omnigraph.storage.staged import IndexBuild, Staged
 
 ROWS_MIN = 4096
 """Fewer rows of a fragment are scanned faster than an index over them is kept."""

@@ -17,14 +17,13 @@ from omnigraph.storage.find import KEY
 from omnigraph.storage.handles import LanceTable, version_files
 from omnigraph.storage.indexes import index_files, segment_change, segments_of, text_rows, write_segment
 from omnigraph.storage.schema_change import change_schema
-from omnigraph.storage.staged import NEUTRAL, NO_FILLS, NO_RENAMES, Staged, TableHandle, TableRef
+from omnigraph.storage.staged import NEUTRAL, NO_FILLS, NO_RENAMES, Staged, TableRef
 from omnigraph.storage.tiers import choose_compaction, choose_fold
 from omnigraph.storage.versions import Versions, written_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
     import pyarrow as pa
     from lance import Session  # pyright: ignore[reportPrivateImportUsage]
 
@@ -32,11 +31,10 @@ if TYPE_CHECKING:
     from omnigraph.storage.addresses import Addresses
     from omnigraph.storage.blobs import BlobInfo
     from omnigraph.storage.differing import RowPart
+    from omnigraph.storage.interface import Numbers, TableHandle
     from omnigraph.storage.staged import IndexBuild, IndexSegment, Uploaded
     from omnigraph.storage.store import Store
     from omnigraph.storage.tiers import Fold
-
-    Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 class LanceTables:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from omnigraph.manifest import Commit, PublishPlan, Repository, WriteTxn
-    from omnigraph.schema import Catalog, EdgeType, NodeType
+    from omnigraph.schema import EdgeType, NodeType
     from omnigraph.write.permit import Permit
 
 
@@ -48,7 +48,7 @@ def assign(repository: Repository, values: Mapping[str, pa.Table], options: Assi
 
     def prepare(txn: WriteTxn) -> PublishPlan | None:
         catalog = repository.catalogs.get(txn.base.schema_hash).catalog
-        deltas = by_key([_delta(txn, _table(catalog, key), rows, options.guards) for key, rows in values.items()])
+        deltas = by_key([_delta(txn, catalog.tables_by_key[key], rows, options.guards) for key, rows in values.items()])
         violations = Violations()
         for delta in deltas.values():
             check_values(delta, violations)
@@ -57,10 +57,6 @@ def assign(repository: Repository, values: Mapping[str, pa.Table], options: Assi
 
     published = repository.write(prepare, options.branch)
     return published.commit if published is not None else None
-
-
-def _table(catalog: Catalog, key: str) -> NodeType | EdgeType:
-    return {table_key(table): table for table in (*catalog.nodes, *catalog.edges)}[key]
 
 
 def _delta(txn: WriteTxn, table: NodeType | EdgeType, values: pa.Table, guards: frozenset[str]) -> TableDelta:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from omnigraph.schema import Catalog
-    from omnigraph.storage.staged import Aspect, TableHandle
+    from omnigraph.storage.interface import TableHandle
+    from omnigraph.storage.staged import Aspect
     from omnigraph.write.delta import TableDelta
 
 

@@ -32,7 +32,7 @@ class EmbedScope:
 
 def embedded_tables(catalog: Catalog, scope: EmbedScope) -> list[NodeType | EdgeType]:
     """The types with vectors that are made from texts."""
-    every = {table.name: table for table in (*catalog.nodes, *catalog.edges) if any(embedded_properties(table))}
+    every = {table.name: table for table in catalog.tables if any(embedded_properties(table))}
     for name in scope.types:
         if name not in every:
             hint = suggest(name, every) or "nothing of it is made by @embed"

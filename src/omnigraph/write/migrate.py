@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from omnigraph.manifest import StoredSchema, purge, table_location
 from omnigraph.model.errors import BadRequest
-from omnigraph.model.types import blob_uri_column
 from omnigraph.model.violations import Violations
 from omnigraph.schema import plan_migration, schema_hash, table_key, table_schema
 from omnigraph.schema.evolve import NoNulls
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from omnigraph.manifest import Commit, PublishPlan, Repository, WriteTxn
-    from omnigraph.schema import Catalog, EdgeType, MigrationPlan, NodeType, Property
+    from omnigraph.schema import EdgeType, MigrationPlan, NodeType
     from omnigraph.schema.evolve import UnsupportedChange
 
     Table = NodeType | EdgeType
@@ -97,8 +96,8 @@ def _purge(repository: Repository, plan: MigrationPlan, commit: Commit) -> None:
 
 
 def _dropped(plan: MigrationPlan) -> list[str]:
-    staying = {table.id for table in tables_of(plan.catalog)}
-    return [table_key(table) for table in tables_of(plan.previous) if table.id not in staying]
+    staying = {table.id for table in plan.catalog.tables}
+    return [table_key(table) for table in plan.previous.tables if table.id not in staying]
 
 
 def _loses(old: Table, new: Table) -> bool:
@@ -108,15 +107,15 @@ def _loses(old: Table, new: Table) -> bool:
 
 def kept_tables(plan: MigrationPlan) -> dict[str, tuple[Table, Table]]:
     """Tables that stay, before and after, by the key they have afterwards. Stable ids tell which is which."""
-    before = {table.id: table for table in tables_of(plan.previous)}
-    return {table_key(new): (before[new.id], new) for new in tables_of(plan.catalog) if new.id in before}
+    before = {table.id: table for table in plan.previous.tables}
+    return {table_key(new): (before[new.id], new) for new in plan.catalog.tables if new.id in before}
 
 
 def _stage(
     txn: WriteTxn, plan: MigrationPlan, kept: dict[str, tuple[Table, Table]], unique: str, *, allow_data_loss: bool
 ) -> None:
     """Stage every table that comes, changes or goes."""
-    for table in tables_of(plan.catalog):
+    for table in plan.catalog.tables:
         key = table_key(table)
         if key in kept:
             move_table(txn, *kept[key], allow_data_loss=allow_data_loss)
@@ -139,7 +138,7 @@ def move_table(txn: WriteTxn, old: Table, new: Table, *, allow_data_loss: bool) 
         after: before
         for declared in new.properties
         if declared.id in known and known[declared.id].name != declared.name
-        for after, before in zip(_columns(declared), _columns(known[declared.id]), strict=True)
+        for after, before in zip(declared.columns, known[declared.id].columns, strict=True)
     }
     fills = {
         declared.name: build_column([declared.default], declared.type).array[0]
@@ -148,11 +147,6 @@ def move_table(txn: WriteTxn, old: Table, new: Table, *, allow_data_loss: bool) 
     }
     rewrite = allow_data_loss and _loses(old, new)
     txn.reshape(new_key, target, renames=renames, fills=fills, source=old_key, rewrite=rewrite)
-
-
-def _columns(declared: Property) -> tuple[str, ...]:
-    """The columns that store a property."""
-    return (declared.name, blob_uri_column(declared.name)) if declared.type.is_blob else (declared.name,)
 
 
 def check_nulls(txn: WriteTxn, plan: MigrationPlan, kept: dict[str, tuple[Table, Table]]) -> None:
@@ -185,11 +179,6 @@ def check_data(txn: WriteTxn, plan: MigrationPlan, kept: dict[str, tuple[Table, 
         if not isinstance(check, NoNulls):
             run_check(check, StoredRows(plan.catalog, read), violations)
     violations.raise_if_any()
-
-
-def tables_of(catalog: Catalog) -> tuple[Table, ...]:
-    """Every type that has rows."""
-    return (*catalog.nodes, *catalog.edges)
 
 
 def _indented(line: str) -> str:

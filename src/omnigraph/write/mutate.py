@@ -75,7 +75,7 @@ def mutate(
 
     def prepare(txn: WriteTxn) -> PublishPlan | None:
         catalog, query = checked(txn.base.schema_hash)
-        permit([f"{'edge' if use.is_edge else 'node'}:{use.type_name}" for use in query.writes])
+        permit([use.table for use in query.writes])
         attempts.name = query.name
         mutation = Mutation(catalog, txn, Given(decode_params(query, params), now, new_ids))
         mutation.run(query.statements)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from omnigraph.manifest import WriteTxn
-    from omnigraph.storage.staged import Staged, TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
+    from omnigraph.storage.staged import Staged
     from omnigraph.write.delta import TableDelta
 
 

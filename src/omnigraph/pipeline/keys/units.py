@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from omnigraph.pipeline.keys.facts import Fact
     from omnigraph.pipeline.keys.plan import Channel, KeyPlan
     from omnigraph.schema import EdgeType
-    from omnigraph.storage.staged import Aspect, TableHandle
+    from omnigraph.storage.interface import TableHandle
+    from omnigraph.storage.staged import Aspect
 
 SPLIT = "@split"
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from omnigraph.manifest import WriteTxn
     from omnigraph.schema import EdgeType, NodeType
-    from omnigraph.storage.staged import Staged, TableHandle, Tables
+    from omnigraph.storage.interface import TableHandle, Tables
+    from omnigraph.storage.staged import Staged
     from omnigraph.write.skip import Rejected
 
     Numbers = np.ndarray[tuple[int], np.dtype[np.integer]]

@@ -63,6 +63,11 @@ class TypeUse:
     is_edge: bool
     type_name: str
 
+    @property
+    def table(self) -> str:
+        """Give its table: `node:Person` or `edge:Knows`."""
+        return f"{'edge' if self.is_edge else 'node'}:{self.type_name}"
+
 
 @dataclass(frozen=True, slots=True)
 class CheckedRead:
