@@ -5,19 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from omnigraph.model.compute import pc
+from omnigraph.model.compute import pc, whole
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 _BITS: dict[pa.DataType, pa.DataType] = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}
-
-
-def whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """A column in one piece."""
-    if isinstance(values, pa.Array):
-        return values
-    found = values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-    return found if isinstance(found, pa.Array) else pa.concat_arrays(found.chunks)
 
 
 def differ(left: pa.Array, right: pa.Array) -> Mask:

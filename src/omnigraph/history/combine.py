@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from omnigraph.history.cells import Mask, differ, either, whole
+from omnigraph.history.cells import Mask, differ, either
+from omnigraph.model.compute import whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pyarrow as pa
 
-from omnigraph.history.cells import Mask, mask_of, whole
+from omnigraph.history.cells import Mask, mask_of
 from omnigraph.history.combine import Aligned, Combined, combine, rows_of
 from omnigraph.history.conflicts import ConflictKind, MergeConflict
 from omnigraph.history.images import Image, images
 from omnigraph.history.tablediff import DELETE, INSERT, TableDiff
 from omnigraph.history.versions import CorrectedBase, Versions, align
-from omnigraph.model.compute import pc
+from omnigraph.model.compute import pc, whole
 from omnigraph.write.columns import build_column
 from omnigraph.write.delta import NO_IDS, RowMode, TableDelta, joined
 

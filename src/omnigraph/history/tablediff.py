@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pyarrow as pa
 
-from omnigraph.history.cells import Mask, differ, mask_of, whole
+from omnigraph.history.cells import Mask, differ, mask_of
 from omnigraph.history.views import ALL_SHARED, PropertyPair, Side, View, keeps_all, pair_properties
-from omnigraph.model.compute import pc
+from omnigraph.model.compute import pc, whole
 from omnigraph.storage.addresses import ADDRESS, ADDRESS_FIELD, Addresses
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pyarrow as pa
 
-from omnigraph.history.cells import Mask, mask_of, whole
+from omnigraph.history.cells import Mask, mask_of
 from omnigraph.history.combine import Aligned
 from omnigraph.history.views import Side, View, pair_properties
-from omnigraph.model.compute import pc
+from omnigraph.model.compute import pc, whole
 from omnigraph.schema import table_schema
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Values shared by every layer: ids, clocks, the error tree."""
+"""Values shared by every layer: types, names, clocks, findings, the error tree."""

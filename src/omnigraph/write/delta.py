@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
+from omnigraph.model.compute import pc, whole
 from omnigraph.schema import table_key, table_schema
-from omnigraph.write.compute import pc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,9 +87,7 @@ def empty_rows(table: NodeType | EdgeType) -> pa.Table:
 
 def column(rows: pa.Table, name: str) -> pa.StringArray:
     """A column in one piece."""
-    found = rows.column(name)
-    whole = found.chunk(0) if found.num_chunks == 1 else found.combine_chunks()
-    return cast("pa.StringArray", whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks))
+    return cast("pa.StringArray", whole(rows.column(name)))
 
 
 def among(values: pa.Array, of: pa.Array) -> pa.Array:
