@@ -13,7 +13,7 @@ from omnigraph.history.tablediff import DELETE, INSERT, UPDATE, TableDiff, compa
 from omnigraph.history.views import Side, View, pair_sides, view_of
 from omnigraph.model.errors import BadRequest
 from omnigraph.storage.lru import LruCache
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

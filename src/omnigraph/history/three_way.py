@@ -17,7 +17,7 @@ from omnigraph.history.views import ALL_SHARED, Side, View, view_of
 from omnigraph.manifest import table_location
 from omnigraph.model.violations import ValidationFailed, Violations
 from omnigraph.schema import table_key, table_schema
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 from omnigraph.storage.staged import ALL_ASPECTS
 from omnigraph.write.delta import RowMode, TableDelta
 from omnigraph.write.migrate import check_data, check_nulls, kept_tables, move_table

@@ -18,7 +18,7 @@ from omnigraph.manifest.reach import doomed_and_kept, files_of, old_and_unreache
 from omnigraph.manifest.refs import BranchRef, Refs, encode_stripped_refs
 from omnigraph.manifest.retention import Retention, listed_numbers, retained_from, store_time
 from omnigraph.manifest.state import CollectMark, Stripped
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 
 if TYPE_CHECKING:
     from omnigraph.manifest.repository import Repository

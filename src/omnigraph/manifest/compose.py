@@ -10,7 +10,7 @@ from omnigraph.manifest import plan as plans
 from omnigraph.manifest.plan import MustRestage, PublishPlan, TableChange
 from omnigraph.manifest.state import Commit, State, TableState
 from omnigraph.model.errors import TableConflict
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 from omnigraph.storage.staged import ALL_ASPECTS, Aspect, RebaseRefused, Staged
 
 if TYPE_CHECKING:

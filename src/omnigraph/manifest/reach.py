@@ -13,7 +13,7 @@ from omnigraph.manifest.parts import PROBES
 from omnigraph.manifest.state import State
 from omnigraph.manifest.topology import TOPOLOGY, useful_topology
 from omnigraph.model.names import MAIN
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -27,7 +27,7 @@ from omnigraph.model.errors import (
     StoreUnsafe,
 )
 from omnigraph.model.names import MAIN
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from omnigraph.manifest.plan import PublishPlan, Read, TableChange
 from omnigraph.manifest.snapshot import Snapshot
 from omnigraph.model.errors import BadRequest, TableNotFound
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 from omnigraph.storage.staged import NO_FILLS, NO_RENAMES, Staged
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from omnigraph.pipeline.keys.judge import StagedKeys, gather_keys
 from omnigraph.pipeline.keys.plan import SplitKeys
 from omnigraph.pipeline.staging import get_keys
 from omnigraph.pipeline.tasks import GIVEN, POSITION, STORED, check_copied
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 from omnigraph.storage.staged import Uploaded
 from omnigraph.storage.tables import LanceTables
 from omnigraph.write.batches import Batches

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from omnigraph.model.names import MAIN
 from omnigraph.search.indexes import coverage_of, declared_specs
 from omnigraph.search.upkeep import Pending, index_everything, obstacle, together
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ import pyarrow as pa
 from omnigraph.storage import blobs
 from omnigraph.storage.addresses import ADDRESS, ADDRESS_FIELD, Addresses, addresses_in, offsets_of, owners_of
 from omnigraph.storage.lance_door import drain, lance_errors
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

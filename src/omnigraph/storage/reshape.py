@@ -17,7 +17,7 @@ from omnigraph.model.errors import BadRequest
 from omnigraph.storage.blobs import is_blob, lance_field
 from omnigraph.storage.fields import ColumnFields, called, columns_of, fresh, schema_of
 from omnigraph.storage.lance_door import drain, lance_errors
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

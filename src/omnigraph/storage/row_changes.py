@@ -12,7 +12,7 @@ from lance.schema import LanceSchema
 
 from omnigraph.storage import blobs
 from omnigraph.storage.find import KEY, check_keys
-from omnigraph.storage.meter import run_parallel
+from omnigraph.storage.parallel import run_parallel
 from omnigraph.storage.staged import (
     ADDED,
     ALL_ASPECTS,

@@ -6,7 +6,7 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from omnigraph.storage.meter import begin
+from omnigraph.storage.parallel import begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
