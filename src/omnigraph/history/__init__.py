@@ -2,7 +2,6 @@
 
 from omnigraph.history.changes import EntityChange
 from omnigraph.history.conflicts import ConflictKind, MergeConflict, MergeConflicts, SchemaConflict
-from omnigraph.history.diff import Differ, GraphDiff, Selection, selection_of
 from omnigraph.history.images import Image
 from omnigraph.history.merge import MergeOptions, MergeResult
 from omnigraph.history.resolve import Choice, Resolution, ResolutionInvalid, read_resolution, resolution_of
@@ -10,9 +9,7 @@ from omnigraph.history.resolve import Choice, Resolution, ResolutionInvalid, rea
 __all__ = [
     "Choice",
     "ConflictKind",
-    "Differ",
     "EntityChange",
-    "GraphDiff",
     "Image",
     "MergeConflict",
     "MergeConflicts",
@@ -21,8 +18,6 @@ __all__ = [
     "Resolution",
     "ResolutionInvalid",
     "SchemaConflict",
-    "Selection",
     "read_resolution",
     "resolution_of",
-    "selection_of",
 ]

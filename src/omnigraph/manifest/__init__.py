@@ -1,12 +1,12 @@
 """State, snapshots, the publisher, lineage and names: the durable half below the graph."""
 
-from omnigraph.manifest.catalogs import SCHEMAS, Catalogs, StoredSchema, encode_schema
+from omnigraph.manifest.catalogs import Catalogs, StoredSchema, encode_schema
 from omnigraph.manifest.collect import Collected, collect, purge
 from omnigraph.manifest.intents import pinned
 from omnigraph.manifest.parts import Parts, table_location
-from omnigraph.manifest.plan import MustRestage, PublishPlan, Read, TableChange
+from omnigraph.manifest.plan import PublishPlan, TableChange
 from omnigraph.manifest.publish import Published
-from omnigraph.manifest.refs import BranchRef, Point, TagRef
+from omnigraph.manifest.refs import BranchRef, TagRef
 from omnigraph.manifest.repository import Repository
 from omnigraph.manifest.retention import Retention
 from omnigraph.manifest.snapshot import Snapshot
@@ -14,17 +14,13 @@ from omnigraph.manifest.state import Commit, State, TableState
 from omnigraph.manifest.txn import WriteTxn
 
 __all__ = [
-    "SCHEMAS",
     "BranchRef",
     "Catalogs",
     "Collected",
     "Commit",
-    "MustRestage",
     "Parts",
-    "Point",
     "PublishPlan",
     "Published",
-    "Read",
     "Repository",
     "Retention",
     "Snapshot",

@@ -1,7 +1,7 @@
 """The query language: text in, type-checked queries out. No I/O."""
 
 from omnigraph.query.catalogue import catalogue_entry
-from omnigraph.query.check.queries import CheckedFile, Outcome, check_each, check_queries, compile_queries
+from omnigraph.query.check.queries import CheckedFile, check_each, check_queries, compile_queries
 from omnigraph.query.dump import dump_query
 from omnigraph.query.format import format_queries
 from omnigraph.query.ir import CheckedMutation, CheckedQuery, CheckedRead
@@ -16,7 +16,6 @@ __all__ = [
     "CheckedQuery",
     "CheckedRead",
     "LintReport",
-    "Outcome",
     "SchemaSource",
     "catalogue_entry",
     "check_each",

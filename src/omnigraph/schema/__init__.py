@@ -6,7 +6,7 @@ from omnigraph.schema.check import check, compile_schema
 from omnigraph.schema.codec import decode_catalog, encode_catalog, schema_hash
 from omnigraph.schema.evolve import MigrationPlan, plan_migration
 from omnigraph.schema.format import format_schema
-from omnigraph.schema.keys import InvalidKey, canonical_id, canonical_text, derive_id, derive_ids
+from omnigraph.schema.keys import derive_ids
 from omnigraph.schema.lint import lint_schema
 from omnigraph.schema.parse import parse
 from omnigraph.schema.printer import print_schema
@@ -15,18 +15,14 @@ __all__ = [
     "Catalog",
     "EdgeType",
     "InterfaceType",
-    "InvalidKey",
     "MigrationPlan",
     "NodeType",
     "Property",
     "TypeKind",
     "arrow_type",
-    "canonical_id",
-    "canonical_text",
     "check",
     "compile_schema",
     "decode_catalog",
-    "derive_id",
     "derive_ids",
     "encode_catalog",
     "format_schema",
