@@ -159,6 +159,3 @@ def _kind(value: object) -> str:
         type(None): "nothing",
     }
     return next((name for kind, name in names.items() if type(value) is kind), "a number")
-
-
-__all__ = ["DocumentInvalid", "Problem", "Reader", "read_yaml"]

@@ -15,7 +15,7 @@ from omnigraph.pipeline.counting import RowCounter
 from omnigraph.pipeline.jobs import each
 from omnigraph.pipeline.slices import TableSlice, open_slice
 from omnigraph.search.indexes import SEGMENTS_MAX
-from omnigraph.search.optimize import publish_optimized, specs_of
+from omnigraph.search.optimize import publish_optimized, wanted_indexes
 from omnigraph.search.upkeep import together, wanted_builds
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def optimize_in_tasks(
 ) -> tuple[OptimizedTable, ...]:
     """Compact every table of a branch and bring its indexes to full coverage."""
     snapshot, upkeep = repository.snapshot(branch), Upkeep(session, repository, progress)
-    specs = specs_of(repository, snapshot)
+    specs = wanted_indexes(repository, snapshot)
     with pinned(repository, snapshot.state):
         handles = {key: snapshot.table(key) for key in specs}
         compacted = upkeep.compacted(handles)

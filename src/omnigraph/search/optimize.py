@@ -73,10 +73,10 @@ StagedTable = tuple["Staged | None", "tuple[Pending, ...]"]
 """A table as it will be, and what could not be indexed yet."""
 
 
-def specs_of(repository: Repository, snapshot: Snapshot) -> dict[str, tuple[IndexSpec, ...]]:
+def wanted_indexes(repository: Repository, snapshot: Snapshot) -> dict[str, tuple[IndexSpec, ...]]:
     """The indexes that tables should have, by table."""
     catalog = repository.catalogs.get(snapshot.schema_hash).catalog
-    return {key: tuple(declared_specs(catalog, key)) for key in sorted(snapshot.state.tables)}
+    return {key: declared_specs(catalog, key) for key in sorted(snapshot.state.tables)}
 
 
 def stage_optimized(tables: Tables, handle: TableHandle, specs: Sequence[IndexSpec]) -> StagedTable:
@@ -99,12 +99,11 @@ def publish_optimized(
 
 def index_status(repository: Repository, snapshot: Snapshot) -> tuple[IndexStatus, ...]:
     """How far every index of a snapshot has come."""
-    catalog = repository.catalogs.get(snapshot.schema_hash).catalog
     tables = repository.parts.tables
     found: list[IndexStatus] = []
-    for key in sorted(snapshot.state.tables):
+    for key, specs in wanted_indexes(repository, snapshot).items():
         handle = snapshot.table(key)
-        for each in coverage_of(tables, handle, declared_specs(catalog, key)):
+        for each in coverage_of(tables, handle, specs):
             reason = None if each.is_complete else obstacle(each, handle)
             found.append(
                 IndexStatus(key, each.spec.column, each.spec.form, each.rows, each.covered_rows, len(each.live), reason)
@@ -113,7 +112,7 @@ def index_status(repository: Repository, snapshot: Snapshot) -> tuple[IndexStatu
 
 
 def _stage_all(repository: Repository, snapshot: Snapshot) -> dict[str, StagedTable]:
-    tables, wanted = repository.parts.tables, specs_of(repository, snapshot)
+    tables, wanted = repository.parts.tables, wanted_indexes(repository, snapshot)
     keys = list(wanted)
     staged: dict[str, StagedTable] = {}
     for start in range(0, len(keys), _AT_ONCE):

@@ -13,7 +13,7 @@ from omnigraph.model.compute import pc, whole
 from omnigraph.schema import table_key, table_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from omnigraph.schema import EdgeType, NodeType
     from omnigraph.write.places import Places
@@ -122,8 +122,3 @@ def joined(parts: Sequence[pa.Array]) -> pa.StringArray:
 def by_key(deltas: Sequence[TableDelta]) -> Deltas:
     """Deltas by their table."""
     return {delta.key: delta for delta in deltas}
-
-
-def rows_of(deltas: Mapping[str, TableDelta]) -> int:
-    """How many rows are written in all."""
-    return sum(delta.rows.num_rows for delta in deltas.values())

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from omnigraph.model.errors import BranchNotFound, OmniGraphError, ReadSetConflict, ResourceLimit
 from omnigraph.model.violations import ViolationKind, keeping_all
-from omnigraph.schema import table_key
 from omnigraph.write.collected import CollectedRows
 from omnigraph.write.gathered import GatheredRows
 from omnigraph.write.modes import LoadMode
@@ -209,8 +208,7 @@ def _counts(changes: Mapping[str, Change], kind: str) -> dict[str, int]:
 
 def _same_types(changes: Mapping[str, Change], catalog: Catalog) -> bool:
     """Whether rows that were read for another schema are also rows of this one."""
-    declared = {table_key(table): table for table in (*catalog.nodes, *catalog.edges)}
-    return all(declared.get(key) == change.table for key, change in changes.items())
+    return all(catalog.tables_by_key.get(key) == change.table for key, change in changes.items())
 
 
 def _write(
