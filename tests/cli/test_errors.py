@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -45,6 +48,18 @@ CASES = {
     "no duration": (["cleanup", "g.omni", "--older-than", "soon"], "soon"),
     "no schema file": (["init", "--schema", "none.pg", "new.omni"], "none.pg"),
     "schema not given": (["init", "new.omni"], "--schema"),
+    "a schema that is a folder": (["init", "--schema", "folder", "new.omni"], "cannot read folder: Is a directory"),
+    "a schema that is no text": (["init", "--schema", "binary.pg", "new.omni"], "binary.pg is no text in UTF-8"),
+    "a file where the graph would be": (["init", "--schema", "people.pg", "people.pg"], "a file is where its folder"),
+    "a graph below a file": (["init", "--schema", "people.pg", "people.pg/g.omni"], "a file is where its folder"),
+    "no query file": (["query", "--query", "none.gq", "--uri", "g.omni"], "there is no file none.gq"),
+    "no parameters file": (["query", "-e", "query", "--params-file", "none.json", "--uri", "g.omni"], "none.json"),
+    "graphs of no server": (["graphs", "list"], "--server"),
+    "a dead server": (["snapshot", "--server", "http://127.0.0.1:9"], "does not answer"),
+    "serving nothing": (["serve"], "--graph ID=URI"),
+    "no declaration": (["serve", "--config", "none.yaml"], "there is no file none.yaml"),
+    "no policy": (["policy", "validate", "--policy", "none.yaml"], "there is no file none.yaml"),
+    "no records to embed": (["embed", "--input", "x", "--output", "y", "--spec", "none.json"], "there is no file none"),
     "broken schema": (["init", "--schema", "broken.pg", "new.omni"], "broken.pg:2:"),
 }
 
@@ -55,6 +70,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Command:
     folder = tmp_path_factory.mktemp("errors")
     (folder / "people.pg").write_text("node Person {\n    name: String @key\n}\n")
     (folder / "broken.pg").write_text("node Person {\n    name: Strin\n}\n")
+    (folder / "binary.pg").write_bytes(b"node \xff")
+    (folder / "folder").mkdir()
     command = Command(folder)
     command("init", "--schema", "people.pg", "g.omni")
     command("branch", "create", "taken", "--uri", "g.omni")
@@ -74,6 +91,63 @@ def test_bad_input_is_one_clear_line(place: Command, name: str) -> None:
     assert not (place.folder / "new.omni").exists()
 
 
+LOADS = {
+    "a column misspelt": (["--data", "nmae.csv", "--type", "Person"], "--map nmae=name says which property"),
+    "a column that is not there": (
+        ["--data", "people.csv", "--type", "Person", "--map", "x=name"],
+        "columns here: name",
+    ),
+    "a master that is none": (
+        ["--data", "people.csv", "--type", "Person", "--master", "loca["],
+        "no place where Spark runs",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOADS)
+def test_bad_input_of_a_load(place: Command, name: str) -> None:
+    arguments, hint = LOADS[name]
+    (place.folder / "nmae.csv").write_text("nmae\nada\n")
+    (place.folder / "people.csv").write_text("name\nada\n")
+    ran = place("load", *arguments, "--mode", "append", "g.omni", code=1)
+    assert hint in ran.err
+    assert "defect" not in ran.err
+
+
+def test_a_lost_precondition_is_said_before_anything_else(graph: Command) -> None:
+    """Rows and statements that would be refused anyhow must not hide that the head has moved."""
+    (graph.folder / "wrong.jsonl").write_text('{"type": "Person", "data": {"age": 1}}\n')
+    head = ("--if-commit", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    assert "not at 01ARZ" in graph("load", "--data", "wrong.jsonl", "--mode", "append", *head, "g.omni", code=4).err
+    nobody = 'query q() { delete Person where name = "nobody" }'
+    assert "not at 01ARZ" in graph("mutate", "-e", nobody, *head, "--uri", "g.omni", code=4).err
+
+
+class _Mute(BaseHTTPRequestHandler):
+    """Knows no path."""
+
+    def do_GET(self) -> None:
+        self.send_error(404)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name the library calls it by
+        """Say nothing."""
+
+
+def test_a_port_that_is_taken(place: Command) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        bind = f"127.0.0.1:{taken.getsockname()[1]}"
+        ran = place("serve", "--graph", "g.omni", "--unauthenticated", "--bind", bind, code=1)
+    assert ran.err.splitlines()[-1].startswith(f"error: cannot listen at {bind}: Address already in use")
+
+
+def test_a_server_that_is_another(place: Command) -> None:
+    with HTTPServer(("127.0.0.1", 0), _Mute) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        ran = place("snapshot", "--server", f"http://127.0.0.1:{server.server_port}", code=1)
+        server.shutdown()
+    assert "not as OmniGraph does" in ran.err
+
+
 def test_errors_are_documents_with_json(place: Command) -> None:
     ran = place("snapshot", "g.omni", "--branch", "nope", "--json", code=1)
     assert ran.document["code"]
@@ -81,7 +155,10 @@ def test_errors_are_documents_with_json(place: Command) -> None:
     assert ran.err == ""
 
 
-@pytest.mark.parametrize("arguments", [["frobnicate"], ["branch", "create"], ["snapshot", "g.omni", "--frob"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["frobnicate"], ["branch", "create"], ["snapshot", "g.omni", "--frob"], ["serve", "--log-level", "loud"]],
+)
 def test_usage_errors_exit_with_two(place: Command, arguments: list[str]) -> None:
     assert place(*arguments, code=2).err
 

@@ -5,6 +5,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import omnigraph as og
 from omnigraph.pipeline.config import SparkConfig
@@ -36,7 +39,7 @@ print("done", file=sys.stdout)
 """
 
 
-def test_the_java_that_comes_along_suffices_and_nothing_is_printed(tmp_path):
+def test_the_java_that_comes_along_suffices_and_nothing_is_printed(tmp_path: Path) -> None:
     """A machine without a Java: no JAVA_HOME, no `java` on the path. A stopped session is replaced by a new one."""
     tools = tmp_path / "bin"
     tools.mkdir()
@@ -54,21 +57,21 @@ def test_the_java_that_comes_along_suffices_and_nothing_is_printed(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["bin"]
 
 
-def test_one_session_for_the_process(spark):
+def test_one_session_for_the_process(spark: Any) -> None:
     assert is_classic(spark)
     assert is_alive(spark)
     assert spark_session() is spark
     assert spark_session(config=SparkConfig("local[1]")) is spark
 
 
-def test_the_callers_session_is_taken(spark):
+def test_the_callers_session_is_taken(spark: Any) -> None:
     mine = spark.newSession()
     assert spark_session(mine) is mine
     assert spark_session() is spark
 
 
-def test_workers_run_this_code(spark):
-    def where(batches):
+def test_workers_run_this_code(spark: Any) -> None:
+    def where(batches: Any) -> Any:
         import pyarrow as pa
 
         import omnigraph
@@ -80,14 +83,21 @@ def test_workers_run_this_code(spark):
     assert [Path(row.file) for row in found] == [Path(og.__file__)]
 
 
-def test_a_master_that_is_none_is_refused(tmp_path):
+STARTS = (
+    ("SparkConfig('nonsense://x')", "SparkUnavailable Spark (nonsense://x) did not start: "),
+    ("SparkConfig(remote='sc://127.0.0.1:9')", "SparkUnavailable Spark Connect does not answer at sc://127.0.0.1:9: "),
+)
+
+
+@pytest.mark.parametrize(("config", "said"), STARTS)
+def test_what_does_not_start(tmp_path: Path, config: str, said: str) -> None:
     program = (
         "from omnigraph.pipeline.config import SparkConfig\n"
         "from omnigraph.pipeline.session import spark_session\n"
-        "try:\n    spark_session(config=SparkConfig('nonsense'))\n"
+        f"try:\n    spark_session(config={config})\n"
         "except Exception as error:\n    print(type(error).__name__, error)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=500, check=False
     )
-    assert done.stdout.startswith("SparkUnavailable Spark (nonsense) did not start: "), done
+    assert done.stdout.startswith(said), done

@@ -209,7 +209,7 @@ def test_columns_by_name_and_by_mapping() -> None:
 
 HINT = (
     "Person has no property 'Age' for column 'Age'; did you mean 'age'? names are case-sensitive; "
-    'mapping={"Age": "age"} says which property a column is, "" leaves it out'
+    'mapping={"Age": "age"} or --map Age=age says which property a column is, "" leaves it out'
 )
 
 
@@ -217,7 +217,7 @@ def test_unknown_columns_are_told_once() -> None:
     batch = load(PERSON, pa.table({"name": ["a", "b"], "Age": [1, 2]}), {"nmae": "name"})
     assert faults(batch.violations) == [
         HINT,
-        "the frame has no column 'nmae'; did you mean 'name'?",
+        "there is no column 'nmae'; did you mean 'name'?",
     ]
     assert len(batch) == 2
 
@@ -259,7 +259,7 @@ def test_edges_without_ends() -> None:
     ]
     assert (len(batch), batch.positions.tolist(), batch.bad_cells) == (1, [1], {"weight": {0}})
     nothing = load(KNOWS, pa.table({"to": ["x"]}))
-    assert "the frame has no column 'from'" in faults(nothing.violations)[0]
+    assert "there is no column 'from'" in faults(nothing.violations)[0]
     assert len(nothing) == 0
 
 

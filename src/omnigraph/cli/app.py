@@ -39,6 +39,7 @@ from omnigraph.cli.scope import (
 )
 from omnigraph.model.diagnostics import LanguageError
 from omnigraph.model.errors import BadRequest, OmniGraphError, PreconditionFailed
+from omnigraph.model.files import read_text
 
 app = typer.Typer(
     name="omnigraph",
@@ -94,7 +95,7 @@ def init(
     address = address_of(uri, store)
     if schema is None:
         raise BadRequest("give the schema: omnigraph init --schema FILE URI")
-    graph = init_graph(address, languages.read_text(schema), schema_name=str(schema), actor=actor)
+    graph = init_graph(address, read_text(schema), schema_name=str(schema), actor=actor)
     render.out.print(f"initialized {graph.uri}", markup=False)
 
 

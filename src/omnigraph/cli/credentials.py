@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from omnigraph.cli.operator import home
-from omnigraph.model.errors import BadRequest
+from omnigraph.model.errors import BadRequest, NotFound
+from omnigraph.model.files import gist, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,11 +34,11 @@ def read_credentials() -> dict[str, str]:
         mode = place.stat().st_mode
         if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise BadRequest(f"others can read {place}: run 'chmod 600 {place}'")
-        lines = place.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
+        lines = read_text(place).splitlines()
+    except (FileNotFoundError, NotFound):
         return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"cannot read {place}: {error}") from None
+    except OSError as error:
+        raise BadRequest(f"cannot read {place}: {gist(error)}") from None
     return _parsed(lines, place)
 
 
@@ -82,7 +83,7 @@ def store_token(name: str, token: str | None) -> None:
         Path(name_of_new).replace(place)
     except OSError as error:
         Path(name_of_new).unlink(missing_ok=True)
-        raise BadRequest(f"cannot write {place}: {error}") from None
+        raise BadRequest(f"cannot write {place}: {gist(error)}") from None
 
 
 def token_for(url: str, servers: Mapping[str, str]) -> str | None:

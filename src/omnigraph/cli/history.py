@@ -27,6 +27,7 @@ from omnigraph.cli.scope import (
     open_scope,
 )
 from omnigraph.model.errors import BadRequest
+from omnigraph.model.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -188,7 +189,6 @@ def cherry_pick(
 
 
 def _resolution(ours: bool, theirs: bool, file: Path | None) -> Resolution | None:
-    from omnigraph.cli.languages import read_text
     from omnigraph.history import read_resolution, resolution_of
 
     if ours + theirs + (file is not None) > 1:

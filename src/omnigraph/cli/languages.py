@@ -12,6 +12,7 @@ import typer
 from omnigraph.cli import render
 from omnigraph.cli.scope import JsonOption, StoreOption, UriArgument, open_scope
 from omnigraph.model.errors import BadRequest
+from omnigraph.model.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,14 +21,6 @@ if TYPE_CHECKING:
     from omnigraph.query import LintReport
 
 SUFFIXES = (".pg", ".gq")
-
-
-def read_text(path: Path) -> str:
-    """Read a file a user named."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"cannot read {path}: {error}") from error
 
 
 # -- lint ------------------------------------------------------------------------------------------------

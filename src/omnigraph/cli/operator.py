@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from omnigraph.cli import render
 from omnigraph.model.documents import Reader, read_yaml
 from omnigraph.model.errors import BadRequest, NotFound
+from omnigraph.model.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,11 +102,9 @@ def read_operator() -> Operator:
     """Read the file; without one everything is empty."""
     path = home() / "config.yaml"
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        text = read_text(path)
+    except NotFound:
         return Operator()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"cannot read {path}: {error}") from None
     what = f"the configuration {path}"
     reader = Reader()
     operator = _operator(reader, read_yaml(text, what) or {})

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from omnigraph.cli import render
-from omnigraph.cli.languages import read_text
 from omnigraph.model.errors import BadRequest
+from omnigraph.model.files import read_text
 
 if TYPE_CHECKING:
     from omnigraph.policy import Policy

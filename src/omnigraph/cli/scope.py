@@ -105,8 +105,6 @@ class Place:
 
 def place_of(*addresses: str | None) -> Place:
     """The one place the flags name: an address, a server, a profile, or what the configuration says."""
-    from omnigraph.cli.operator import read_operator
-
     said = [one for one in addresses if one is not None]
     if said and given.server is not None:
         raise BadRequest("an address and --server are given: one of them is enough")
@@ -114,6 +112,14 @@ def place_of(*addresses: str | None) -> Place:
         if given.graph is not None:
             raise BadRequest("--graph is for servers: an address is one graph")
         return Place(store=address_of(*addresses))
+    place = place_by_configuration()
+    return place if place is not None else Place(store=address_of(*addresses))
+
+
+def place_by_configuration() -> Place | None:
+    """The place that --server, a profile or the defaults name; None if nothing does."""
+    from omnigraph.cli.operator import read_operator
+
     operator = read_operator()
     if given.server is not None:
         return Place(server=operator.server_url(given.server), graph=given.graph)
@@ -125,7 +131,7 @@ def place_of(*addresses: str | None) -> Place:
         return Place(server=operator.server_url(defaults.server), graph=given.graph or defaults.default_graph)
     if defaults.store is not None and given.graph is None:
         return Place(store=defaults.store)
-    return Place(store=address_of(*addresses))
+    return None
 
 
 def _of_profile(profile: Profile, operator: Operator) -> Place:

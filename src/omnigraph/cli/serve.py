@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from omnigraph.model.errors import BadRequest
+
+
+class LogLevel(StrEnum):
+    """The least of what is written to the log."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +45,9 @@ def serve(
     require_all_graphs: Annotated[
         bool, typer.Option("--require-all-graphs", help="Stop if one graph cannot be served.")
     ] = False,
-    log_level: Annotated[str, typer.Option("--log-level", help="debug, info, warning or error.")] = "info",
+    log_level: Annotated[
+        LogLevel, typer.Option("--log-level", case_sensitive=False, help="How much the log says.")
+    ] = LogLevel.INFO,
 ) -> None:
     """Serve graphs over HTTP. Tokens come from OMNIGRAPH_SERVER_BEARER_TOKEN or …_TOKENS_FILE."""
     try:
@@ -72,4 +84,4 @@ def serve(
         require_all_graphs or is_true(env.get("OMNIGRAPH_REQUIRE_ALL_GRAPHS")),
         limits_of(env),
     )
-    run(settings, bind, log_level=log_level)
+    run(settings, bind, log_level=log_level.value)

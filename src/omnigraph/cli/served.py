@@ -136,9 +136,9 @@ def graphs_list(as_json: JsonOption = False) -> None:
     from omnigraph.client.graph import Sender
     from omnigraph.client.transport import place_of
 
-    place = scope.place_of()
-    if place.server is None or scope.given.graph is not None:
-        raise BadRequest("name a server with --server or --profile, and no graph")
+    place = scope.place_by_configuration()
+    if place is None or place.server is None or scope.given.graph is not None:
+        raise BadRequest("name the server, and no graph: omnigraph graphs list --server NAME_OR_URL, or --profile NAME")
     send = Sender(place_of(place.server, credentials.token_for(place.server, read_operator().servers), None))
     try:
         graphs = send(calls.list_graphs())

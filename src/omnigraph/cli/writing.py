@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnigraph.cli import render
-from omnigraph.cli.languages import read_text
 from omnigraph.cli.progress import shown_progress
 from omnigraph.cli.scope import (
     ActorOption,
@@ -28,6 +27,7 @@ from omnigraph.cli.scope import (
 )
 from omnigraph.cli.steps import step_text
 from omnigraph.model.errors import BadRequest
+from omnigraph.model.files import gist, read_text
 
 if TYPE_CHECKING:
     from omnigraph.cli.scope import AnyGraph
@@ -345,7 +345,7 @@ def blob_get(
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise BadRequest(f"cannot write {path}: {error}") from None
+        raise BadRequest(f"cannot write {path}: {gist(error)}") from None
 
 
 @blob_app.command("stat")

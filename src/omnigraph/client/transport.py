@@ -87,7 +87,8 @@ def error_of_answer(answer: Answer) -> OmniGraphError:
     try:
         document = answer.document
     except OmniGraphError:
-        document = {"error": f"the server answered with status {answer.status}"}
+        said = f"the server answered with status {answer.status} and not as OmniGraph does: is its address right?"
+        document = {"error": said}
     error = error_of(answer.status, document)
     after = answer.headers.get("retry-after", "")
     if after.isdigit():

@@ -11,6 +11,7 @@ import orjson
 
 from omnigraph.embed.spec import text_of, value_text
 from omnigraph.model.errors import BadRequest
+from omnigraph.model.files import gist
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -102,7 +103,7 @@ def embed_files(files: Files, spec: FileSpec, mode: Mode, choice: Choice, embedd
             os.fsync(output.fileno())
         partial.replace(files.output)
     except OSError as error:
-        raise BadRequest(f"cannot write {files.output}: {error}") from error
+        raise BadRequest(f"cannot write {files.output}: {gist(error)}") from error
     finally:
         partial.unlink(missing_ok=True)
     return counts
@@ -118,7 +119,7 @@ def _chunks(source: Path, spec: FileSpec, mode: Mode, choice: Choice, counts: Co
                     yield chunk
                     chunk = []
     except OSError as error:
-        raise BadRequest(f"cannot read {source}: {error}") from error
+        raise BadRequest(f"cannot read {source}: {gist(error)}") from error
     yield chunk
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from omnigraph.model.errors import BadRequest
+from omnigraph.model.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +45,7 @@ class Files:
 def read_spec(path: Path) -> FileSpec:
     """Read a spec."""
     try:
-        document = json.loads(read_file(path))
+        document = json.loads(read_text(path))
     except ValueError as error:
         raise BadRequest(f"{path} is no JSON: {error}") from error
     wrong = _wrong(document)
@@ -83,7 +84,7 @@ def read_manifest(path: Path) -> Files:
     import yaml
 
     try:
-        document: Any = yaml.safe_load(read_file(path))
+        document: Any = yaml.safe_load(read_text(path))
     except yaml.YAMLError as error:
         raise BadRequest(f"{path} is no YAML: {' '.join(str(error).split())}") from error
     source = _entry(document, ("sources", "raw_seed"), ("seed", "data"))
@@ -105,14 +106,6 @@ def _entry(document: Any, *places: tuple[str, str]) -> str | None:
         if isinstance(found, str) and found:
             return found
     return None
-
-
-def read_file(path: Path) -> str:
-    """The text of a file."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"cannot read {path}: {error}") from error
 
 
 # -- text ----------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from omnigraph.schema import compile_schema, schema_hash, table_schemas
 from omnigraph.search.upkeep import FoldIndexer
 from omnigraph.storage.address import parse_address
 from omnigraph.storage.durable import DurabilityName, connect_durably
+from omnigraph.storage.store import make_folder
 from omnigraph.storage.tables import LanceTables
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ def init_graph(
     """
     catalog = compile_schema(schema, schema_name)
     address = parse_address(uri, storage_options)
-    if address.is_local:
-        Path(address.prefix).mkdir(parents=True, exist_ok=True)
+    make_folder(address)
     stored, named = StoredSchema(schema, catalog), schema_hash(catalog)
     parts = _parts(address, durability)
     repository = Repository.init(parts, table_schemas(catalog), named, encode_schema(stored), actor)

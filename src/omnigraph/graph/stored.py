@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omnigraph.model.errors import BadRequest, OmniGraphError
+from omnigraph.model.files import read_text
 from omnigraph.query import CheckedMutation, catalogue_entry, compile_queries
 
 if TYPE_CHECKING:
@@ -73,10 +74,7 @@ def read_stored(paths: tuple[str, ...], catalog: Catalog) -> StoredQueries:
     """Read and check all files; one that is wrong is refused with everything that is wrong in it."""
     by_name: dict[str, StoredQuery] = {}
     for path in files_of(paths):
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadRequest(f"cannot read {path}: {error}") from None
+        text = read_text(path)
         for query in compile_queries(text, catalog, path.name).queries:
             if query.name in by_name:
                 raise BadRequest(

@@ -83,6 +83,12 @@ class PublishPlan:
         return self.schema_hash is not None
 
 
+def expect_head(state: State, commit: str | None) -> None:
+    """Refuse a state whose head is not the commit that is asked for. Writes ask before they do any work, too."""
+    if commit is not None and commit != state.head:
+        raise HeadMoved(state.branch, expected=commit, found=state.head)
+
+
 def check_open(state: State, plan: PublishPlan) -> None:
     """A deleted branch takes nothing."""
     del plan
@@ -98,8 +104,7 @@ def check_epoch(state: State, plan: PublishPlan) -> None:
 
 def check_if_commit(state: State, plan: PublishPlan) -> None:
     """The caller's own precondition on the head."""
-    if plan.if_commit is not None and plan.if_commit != state.head:
-        raise HeadMoved(state.branch, expected=plan.if_commit, found=state.head)
+    expect_head(state, plan.if_commit)
 
 
 def check_collected(state: State, plan: PublishPlan) -> None:

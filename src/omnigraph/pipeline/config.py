@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from omnigraph.model.errors import BadRequest
+from omnigraph.model.errors import BadRequest, NotFound
+from omnigraph.model.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 CONFIG_FILE = "omnigraph.toml"
 _KEYS = {"master", "remote", "conf"}
+_MASTER = re.compile(r"local(\[[^\]]+\])?|local-cluster\[[^\]]+\]|yarn|[a-z0-9+.-]+://.+")
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,12 @@ class SparkConfig:
 
     conf: Mapping[str, str] = field(default_factory=dict[str, str])
     """Spark's own settings, on top of what OmniGraph sets."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no address at all: Java would start first, and answer with a page of its own."""
+        if self.master is not None and not _MASTER.fullmatch(self.master):
+            known = "local[4], yarn, spark://host:7077, k8s://… or sc://host:15002"
+            raise BadRequest(f"{self.master!r} is no place where Spark runs: use {known}", master=self.master)
 
     def over(self, other: SparkConfig) -> SparkConfig:
         """This, and the other's words where this has none."""
@@ -70,12 +79,12 @@ def _from_file(environ: Mapping[str, str]) -> SparkConfig:
     named = environ.get("OMNIGRAPH_CONFIG")
     path = Path(named) if named else Path(CONFIG_FILE)
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+        document = tomllib.loads(read_text(path))
+    except NotFound:
         if named:
             raise BadRequest(f"OMNIGRAPH_CONFIG names {named}, which is not there") from None
         return SparkConfig()
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise BadRequest(f"cannot read {path}: {error}") from None
     return _read_section(document.get("spark", {}), path)
 

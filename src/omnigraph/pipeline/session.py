@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import sys
 import tempfile
 import threading
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from omnigraph.model.errors import SparkUnavailable
+from omnigraph.model.files import gist
 from omnigraph.pipeline.config import SparkConfig, spark_config
 from omnigraph.pipeline.java import java_home
 
@@ -24,6 +28,8 @@ EMBEDDED = "local[*, 4]"
 """All cores, and a task is tried four times, as it is on a cluster."""
 
 CONNECT_TASKS = 8
+CONNECT_PORT = 15002
+KNOCK_S = 5.0
 LOGGING = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
 """What keeps Java quiet."""
 _MEMORY_MIB_MAX = 4096
@@ -84,6 +90,7 @@ def _start(config: SparkConfig) -> SparkSession:
     builder: Any = SparkSession.builder
     master = config.master or EMBEDDED
     if config.remote is not None:
+        _knock(config.remote)
         builder, settings, environment = builder.remote(config.remote), _session_settings(), dict[str, str]()
     else:
         settings = _session_settings() | _driver_settings(master)
@@ -92,6 +99,19 @@ def _start(config: SparkConfig) -> SparkSession:
         builder = builder.config(key, value)
     with _environ(environment), _start_errors(config):
         return builder.getOrCreate()
+
+
+def _knock(remote: str) -> None:
+    """Say at once that nobody listens, or that there is no such machine: Spark Connect itself tries for minutes."""
+    place = urlsplit(remote)
+    if place.hostname is None or (getproxies().keys() - {"no"} and not proxy_bypass(place.hostname)):
+        return  # through a proxy, or a way that only Spark knows
+    try:
+        socket.create_connection((place.hostname, place.port or CONNECT_PORT), timeout=KNOCK_S).close()
+    except (ConnectionRefusedError, socket.gaierror) as error:
+        raise SparkUnavailable(f"Spark Connect does not answer at {remote}: {gist(error)}") from None
+    except (OSError, ValueError):
+        return  # it may be slow, or the address odd: Spark has the last word
 
 
 def _session_settings() -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from omnigraph.model.errors import BadRequest, NotFound
+from omnigraph.model.files import read_text
 
 
 def read_source(source: str | Path) -> tuple[str, str]:
@@ -12,9 +12,4 @@ def read_source(source: str | Path) -> tuple[str, str]:
     if isinstance(source, str) and ("\n" in source or not source.rstrip().endswith(".gq")):
         return source, "<query>"
     path = Path(source)
-    try:
-        return path.read_text(encoding="utf-8"), str(path)
-    except FileNotFoundError:
-        raise NotFound(f"there is no file {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"{path} cannot be read: {error}") from None
+    return read_text(path), str(path)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from omnigraph.model.documents import Reader, read_yaml
 from omnigraph.model.errors import BadRequest
+from omnigraph.model.files import read_text
 from omnigraph.model.names import check_graph_id
 from omnigraph.policy import PolicyKind, parse_bundle
 from omnigraph.server.settings import GraphSettings
@@ -43,7 +44,7 @@ def checked_id(name: str) -> str:
 def read_declaration(path: Path) -> tuple[tuple[GraphSettings, ...], Bundle | None]:
     """The graphs of a file, and the policy of the server if it has one. Paths are relative to the file."""
     what = f"the declaration {path}"
-    text = _text(path)
+    text = read_text(path)
     reader = Reader()
     document = reader.mapping(read_yaml(text, what), "", ("version", "graphs", "policy"))
     if document.get("version") != 1:
@@ -99,14 +100,7 @@ def blob_base_fault(base: object) -> str | None:
 
 def read_bundle(path: Path, kind: PolicyKind) -> Bundle:
     """Read a policy that is bound to a graph, or to the server."""
-    bundle = parse_bundle(_text(path), str(path))
+    bundle = parse_bundle(read_text(path), str(path))
     if bundle.kind is not kind and bundle.rules:
         raise BadRequest(f"{path} is a {bundle.kind} policy; bound here is one about the {kind}")
     return bundle
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"cannot read {path}: {error}") from None

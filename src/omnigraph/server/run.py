@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
 
 from omnigraph.model.errors import BadRequest
+from omnigraph.model.files import gist
 from omnigraph.server.app import create_app
 from omnigraph.server.graphs import open_server
 from omnigraph.server.heads import heads_within
@@ -15,8 +18,6 @@ from omnigraph.server.observe import log_as_json
 from omnigraph.server.settings import check_bind
 
 if TYPE_CHECKING:
-    import socket
-
     from omnigraph.server.settings import Settings
 
 KEEP_ALIVE_S = 75
@@ -59,9 +60,20 @@ def serve(settings: Settings, bind: str, *, log_level: str = "info") -> None:
         http=heads_within(settings.limits.body_timeout_s),
     )
     running = _Announcing(config)
-    running.run()
+    with suppress(SystemExit):  # it has written a line of the log, and would end with a code of its own
+        running.run()
     if not running.started:
-        raise BadRequest(f"cannot listen at {bind}")
+        raise BadRequest(_why_not(host, port, bind))
+
+
+def _why_not(host: str, port: int, bind: str) -> str:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as one:
+            one.bind(address)
+    except OSError as error:
+        return f"cannot listen at {bind}: {gist(error)}; choose another with --bind HOST:PORT"
+    return "the server did not start; its log says why"
 
 
 def parse_bind(text: str) -> tuple[str, int]:

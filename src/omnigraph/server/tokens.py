@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 import orjson
 
 from omnigraph.model.errors import BadRequest, Unauthenticated
+from omnigraph.model.files import gist
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,7 +83,7 @@ def _file(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise BadRequest(f"cannot read {FILE}={path}: {error}") from None
+        raise BadRequest(f"cannot read {FILE}={path}: {gist(error)}") from None
 
 
 def _pairs(text: bytes, where: str) -> list[tuple[str, str]]:

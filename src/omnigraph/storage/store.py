@@ -9,13 +9,14 @@ import contextlib
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import obstore
 from obstore import exceptions
 from obstore.store import AzureStore, GCSStore, LocalStore, S3Store
 
-from omnigraph.model.errors import Denied, NotFound, StoreUnavailable
+from omnigraph.model.errors import Denied, InvalidUri, NotFound, StoreUnavailable
 from omnigraph.storage import meter
 
 if TYPE_CHECKING:
@@ -193,6 +194,17 @@ class ObjectStoreStore:
 def _info(entry: obstore.ObjectMeta) -> ObjectInfo:
     modified = entry["last_modified"]
     return ObjectInfo(entry["path"], entry["size"], int(modified.timestamp() * 1_000_000))
+
+
+def make_folder(address: Address) -> None:
+    """Make the folder of a new graph; an object store needs none."""
+    if not address.is_local:
+        return
+    with store_errors(f"make the folder {address.uri}"):
+        try:
+            Path(address.prefix).mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InvalidUri(address.uri, "a file is where its folder would be") from None
 
 
 def connect(address: Address, *, timeout_s: float = 30.0) -> ObjectStoreStore:

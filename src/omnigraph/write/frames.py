@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,7 +130,8 @@ class _Names:
         table = self.cells.table
         known = [*table.properties_by_name, *(_ENDS_SAID.get(name, name) for name in table.fields)]
         hint = self.cells.report.hint(table.name, said, known)
-        example = f'mapping={{"{column}": "{known[0]}"}} says which property a column is, "" leaves it out'
+        meant = next(iter(get_close_matches(said[:100], known, n=1)), known[0])
+        example = f'{_mapped(column, meant)} says which property a column is, "" leaves it out'
         message = f"{table.name} has no property {said!r} for column {column!r}{hint}; {example}"
         self.fault(ViolationKind.UNKNOWN_PROPERTY, message, said)
 
@@ -144,16 +146,22 @@ def _name_columns(cells: Cells, columns: list[str], mapping: Mapping[str, str]) 
         said = mapping.get(column, column)
         if said:
             names.add(column, said, index)
+    among = f"; columns here: {', '.join(columns[:10])}{' …' if len(columns) > 10 else ''}"
     for column in mapping:
         if column not in columns:
             hint = cells.report.hint("columns", column, columns)
-            names.fault(ViolationKind.UNKNOWN_PROPERTY, f"the frame has no column {column!r}{hint}", column)
+            names.fault(ViolationKind.UNKNOWN_PROPERTY, f"there is no column {column!r}{hint or among}", column)
     for end in cells.table.fields[1:]:
         if end not in names.found:
             said = _ENDS_SAID[end]
-            message = f'the frame has no column {said!r}: mapping={{"column": "{said}"}} says which one has the ids'
+            message = f"there is no column {said!r}: {_mapped('column', said)} says which one has the ids"
             names.fault(ViolationKind.SYNTAX, message, said)
     return names.found
+
+
+def _mapped(column: str, target: str) -> str:
+    """How a column is given a property, in Python and on the command line."""
+    return f'mapping={{"{column}": "{target}"}} or --map {column}={target}'
 
 
 # -- ids -----------------------------------------------------------------------------------------------

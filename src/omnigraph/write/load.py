@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from omnigraph.manifest.plan import expect_head
 from omnigraph.model.errors import BranchNotFound, OmniGraphError, ReadSetConflict, ResourceLimit
 from omnigraph.model.violations import ViolationKind, keeping_all
 from omnigraph.write.collected import CollectedRows
@@ -167,6 +168,7 @@ def publish(
             gathered.violations.raise_if_any()  # before the branch is made
 
     def prepare(txn: WriteTxn) -> PublishPlan | None:
+        expect_head(txn.base, options.if_commit)
         catalog = repository.catalogs.get(txn.base.schema_hash).catalog
         if txn.base.schema_hash != target.schema_hash and (
             gathered.violations.total or not _same_types(gathered.changes, catalog)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from omnigraph.execute.compiled import compiled
+from omnigraph.manifest.plan import expect_head
 from omnigraph.model.errors import BadRequest, OmniGraphError, ReadSetConflict
 from omnigraph.query import CheckedMutation, decode_params, ir
 from omnigraph.query.select import select_query
@@ -76,6 +77,7 @@ def mutate(
     def prepare(txn: WriteTxn) -> PublishPlan | None:
         catalog, query = checked(txn.base.schema_hash)
         permit([use.table for use in query.writes])
+        expect_head(txn.base, if_commit)
         attempts.name = query.name
         mutation = Mutation(catalog, txn, Given(decode_params(query, params), now, new_ids))
         mutation.run(query.statements)

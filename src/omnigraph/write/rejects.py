@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from omnigraph.model.errors import BadRequest, OmniGraphError
+from omnigraph.model.files import gist
 from omnigraph.write.files import DataFile, data_files
 from omnigraph.write.inputs import kind_of
 from omnigraph.write.places import file_of, number_of
@@ -37,7 +38,7 @@ def write_rejects(path: str | os.PathLike[str], rejected: Rejected, given: Input
     try:
         Path(path).write_bytes(b"".join(lines))
     except OSError as error:
-        raise BadRequest(f"the load is done, but its rejects cannot be written to {path}: {error}") from None
+        raise BadRequest(f"the load is done, but its rejects cannot be written to {path}: {gist(error)}") from None
 
 
 def _texts(given: Input, wanted: set[int]) -> Iterator[tuple[int, bytes]]:
