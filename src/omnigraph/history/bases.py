@@ -35,9 +35,14 @@ class Line:
             self.commits.append(commit)
         return self.commits[place]
 
+    def __iter__(self) -> Iterator[Commit]:
+        return self._from(0)
+
     def since(self, commit_id: str) -> Iterator[Commit]:
         """A commit that has been read, and all that are older."""
-        place = self._places[commit_id]
+        return self._from(self._places[commit_id])
+
+    def _from(self, place: int) -> Iterator[Commit]:
         while (commit := self.at(place)) is not None:
             yield commit
             place += 1
@@ -46,13 +51,11 @@ class Line:
         """Whether a commit is on this line. Numbers only fall along a line, so the search ends soon."""
         if commit.id in self._places:
             return True
-        place = len(self.commits)
-        while (older := self.at(place)) is not None:
+        for older in self._from(len(self.commits)):
             if older.id == commit.id:
                 return True
             if older.number < commit.number:
                 return False
-            place += 1
         return False
 
 
@@ -77,14 +80,14 @@ class Ancestry:
         waiting = [Line(self._repository.lineage.walk(state), state.head)]
         while waiting:
             line = waiting.pop()
-            place = 0
-            while (commit := line.at(place)) is not None and commit.id not in found and not trunk.has(commit):
+            for commit in line:
+                if commit.id in found or trunk.has(commit):
+                    break
                 found.add(commit.id)
                 self._commits[commit.id] = commit
                 if len(commit.parents) > 1:
                     other = state_of_merged(self._repository, commit)
                     waiting.append(Line(self._repository.lineage.walk(other), other.head))
-                place += 1
         return found
 
     def is_ancestor(self, older: str, newer: str, among: set[str]) -> bool:

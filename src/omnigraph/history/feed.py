@@ -20,8 +20,6 @@ from omnigraph.model.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from omnigraph.history.changes import EntityChange
     from omnigraph.manifest import Commit, Repository, State
 
@@ -196,7 +194,7 @@ class Feed:
         if not start.startswith(PREFIX_AFTER):
             raise BadRequest(f"start {start!r} is none of now, beginning and after:COMMIT")
         wanted = start.removeprefix(PREFIX_AFTER)
-        if not any(commit.id == wanted for commit in _all(line)):
+        if not any(commit.id == wanted for commit in line):
             raise CommitNotFound(wanted)
         return wanted
 
@@ -265,17 +263,10 @@ class _Window:
         return Token(kind, *self.scope, after=after, end=end, commit=commit, place=place)
 
 
-def _all(line: Line) -> Iterator[Commit]:
-    place = 0
-    while (commit := line.at(place)) is not None:
-        yield commit
-        place += 1
-
-
 def _newer(line: Line, after: str | None) -> list[Commit]:
     """The commits after one of the line, oldest first."""
     found: list[Commit] = []
-    for commit in _all(line):
+    for commit in line:
         if commit.id == after:
             return found[::-1]
         found.append(commit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from omnigraph.model.errors import BadRequest
@@ -50,13 +51,13 @@ class SourceText:
 
     def position(self, offset: int) -> Position:
         """Find the line and column of a character offset."""
-        starts = self._line_starts()
+        starts = self._line_starts
         line = bisect_right(starts, offset)
         return Position(line, offset - starts[line - 1] + 1)
 
     def line(self, number: int) -> str:
         """Give the text of a line, without its end."""
-        starts = self._line_starts()
+        starts = self._line_starts
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r\n")
 
@@ -77,12 +78,9 @@ class SourceText:
         margin = f"{at.line} | "
         return f"{margin}{shown}\n{' ' * (len(margin) - 2)}| {indent}{'^' * width}"
 
+    @cached_property
     def _line_starts(self) -> Sequence[int]:
-        cached: list[int] | None = self.__dict__.get("_starts")
-        if cached is None:
-            cached = [0, *(i + 1 for i, c in enumerate(self.text) if c == "\n")]
-            self.__dict__["_starts"] = cached
-        return cached
+        return [0, *(i + 1 for i, c in enumerate(self.text) if c == "\n")]
 
 
 @dataclass(frozen=True, slots=True)

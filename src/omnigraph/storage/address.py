@@ -13,7 +13,7 @@ from omnigraph.model.errors import InvalidUri
 
 Scheme = Literal["file", "s3", "gs", "az"]
 
-_SCHEMES = {
+_SCHEMES: dict[str, Scheme] = {
     "file": "file",
     "s3": "s3",
     "s3a": "s3",
@@ -77,7 +77,7 @@ def parse_address(uri: str | os.PathLike[str], options: dict[str, str] | None = 
     if any(part in {"", ".", ".."} for part in prefix.split("/")) and prefix:
         raise InvalidUri(text, "empty parts, '.' and '..' are not allowed in the path")
     merged = _from_environment(scheme) | (options or {})
-    return Address(_typed(scheme), parts.netloc, prefix, merged)
+    return Address(scheme, parts.netloc, prefix, merged)
 
 
 def _local(path: str) -> Address:
@@ -85,16 +85,11 @@ def _local(path: str) -> Address:
     return Address("file", "", str(absolute))
 
 
-def _typed(scheme: str) -> Scheme:
-    assert scheme in {"file", "s3", "gs", "az"}
-    return scheme  # type: ignore[return-value]
-
-
 def _truthy(text: str | None) -> bool:
     return text is not None and text.strip().lower() in {"1", "true", "yes", "on"}
 
 
-def _from_environment(scheme: str) -> dict[str, str]:
+def _from_environment(scheme: Scheme) -> dict[str, str]:
     """The variables people set for S3-compatible stores, under the names both libraries accept.
 
     For gs:// and az:// both libraries read their own usual variables, but for plain HTTP to an emulator.
