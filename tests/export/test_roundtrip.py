@@ -112,6 +112,10 @@ def test_files_of_columns_are_the_graph(
     for name in sorted(result.files, reverse=True):  # nodes before edges
         again.load(folder / "out" / name, type=Path(name).parent.name)
     same(graph, again)
+    at_once = og.init(folder / "c.omni", schema=SCHEMA)
+    if result.files:
+        assert at_once.load(folder / "out").commit is not None
+    same(graph, at_once)
 
 
 def test_lines_are_as_the_contract_has_them(tmp_path: Path) -> None:

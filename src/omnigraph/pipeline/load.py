@@ -14,11 +14,11 @@ from omnigraph.pipeline.jobs import answered, result_of, run
 from omnigraph.pipeline.keys.passes import PassesHere, SparkPasses
 from omnigraph.pipeline.session import parallelism, spark_session
 from omnigraph.pipeline.slices import travelling_options
-from omnigraph.pipeline.splits import input_size, plan_splits
+from omnigraph.pipeline.splits import files_of, input_size, plan_splits
 from omnigraph.pipeline.staging import StagedLoad, TaskReport, drop_files
 from omnigraph.pipeline.tasks import TaskPlan, run_frames, run_split
 from omnigraph.storage.tables import LanceTables
-from omnigraph.write.inputs import kind_of, named_table
+from omnigraph.write.inputs import kind_of, named_table, type_of_rows
 from omnigraph.write.load import LoadOptions, LoadResult, Permits, Target, publish, target_of
 from omnigraph.write.progress import announce
 
@@ -143,10 +143,9 @@ def _splits(asked: SparkLoad, target: Target) -> tuple[list[Split], str]:
     if kind == "jsonl":
         if given.type_name is not None or given.mapping:
             raise BadRequest("records name their types themselves: type and mapping are for frames, CSV and Parquet")
-    elif given.type_name is None:
-        raise BadRequest('the rows do not say what they are: name their type, as type="Person" or --type Person')
     else:
-        named_table(target.schema.catalog, given.type_name)
+        for name in {type_of_rows(given, file) for file in (files_of(given) if kind != "frame" else [None])}:
+            named_table(target.schema.catalog, name)
     if kind == "frame":
         return [], kind
     input_size(given)  # what is missing or not readable is said before anything is started

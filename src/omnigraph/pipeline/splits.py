@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from omnigraph.storage.fetch import fetch_range, object_size
 from omnigraph.write.files import DataFile, data_files
-from omnigraph.write.inputs import kind_of
+from omnigraph.write.inputs import kind_of, type_of_rows
 from omnigraph.write.sources import CHUNK_BYTES, split_lines
 from omnigraph.write.streams import open_stream, packed_as
 
@@ -43,6 +43,8 @@ class Split:
     """The bytes of the whole file, if the split is a range of it."""
     groups: tuple[int, ...] | None = None
     """Row groups of a Parquet file; None: all."""
+    type_name: str = ""
+    """The type of rows that do not name it themselves."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Measured:
 
 def input_size(given: Input) -> int | None:
     """The bytes of an input as they are stored; None where nobody knows before reading."""
-    sizes = [_measure(file, given.options).size for file in _files(given)]
+    sizes = [_measure(file, given.options).size for file in files_of(given)]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
 
@@ -65,23 +67,26 @@ def plan_splits(given: Input, cores: int, *, split_bytes: int | None = None) -> 
     """Cut an input: each core gets several pieces, none too small to be worth a task or too large for its memory."""
     kind = kind_of(given)
     unit = "line" if kind == "jsonl" else "row"
-    measured = [_measure(file, given.options) for file in _files(given)]
+    measured = [_measure(file, given.options) for file in files_of(given)]
     total = sum(one.size or 0 for one in measured)
     wanted = split_bytes or min(SPLIT_BYTES_MAX, max(SPLIT_BYTES_MIN, total // (SPLITS_PER_CORE * max(1, cores))))
     splits: list[Split] = []
     for index, one in enumerate(measured):
         word = one.file.word(unit)
+        type_name = "" if kind == "jsonl" else type_of_rows(given, one.file)
         if kind == "parquet":
-            splits += [Split(index, one.file.uri, word, groups=groups) for groups in _row_groups(one.file.uri, wanted)]
+            pieces = _row_groups(one.file.uri, wanted)
+            splits += [Split(index, one.file.uri, word, groups=groups, type_name=type_name) for groups in pieces]
         elif kind == "jsonl" and given.strict and one.is_plain and one.size is not None and one.size > wanted:
             bounds = [*range(0, one.size - wanted // 2, wanted), one.size]
             splits += [Split(index, one.file.uri, word, start, end, one.size) for start, end in pairwise(bounds)]
         else:
-            splits.append(Split(index, one.file.uri, word))
+            splits.append(Split(index, one.file.uri, word, type_name=type_name))
     return splits
 
 
-def _files(given: Input) -> list[DataFile]:
+def files_of(given: Input) -> list[DataFile]:
+    """The files of an input, by name."""
     return data_files(given.source, given.options) or [DataFile(str(given.source))]
 
 

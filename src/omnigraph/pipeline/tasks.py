@@ -110,8 +110,7 @@ class _Counted:
 
 def _read(plan: TaskPlan, split: Split, new_ids: NewIds, counted: _Counted) -> Iterator[Batches]:
     if plan.kind != "jsonl":
-        assert plan.type_name is not None
-        table = named_table(plan.catalog, plan.type_name)
+        table = named_table(plan.catalog, split.type_name)
         frames = counted.frames(_frames(plan, split))
         yield from typed_frames(frames, table, plan.mapping, plan.kind, new_ids, word=split.word)
     elif split.end is not None:

@@ -15,7 +15,7 @@ from omnigraph.storage.address import parse_address
 from omnigraph.storage.store import connect, connect_to_object, store_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from obstore.store import ObjectStore
 
@@ -43,7 +43,10 @@ def fetch(uri: str, options: dict[str, str] | None = None) -> Fetched:
 
 
 def matching_objects(pattern: str, options: dict[str, str] | None = None) -> list[str]:
-    """The addresses of the objects that a pattern like `s3://bucket/folder/*.jsonl` matches; `*` stays in a folder."""
+    """The addresses of the objects that a pattern like `s3://bucket/folder/*.jsonl` matches.
+
+    `*` stays in a folder, and `**` is any number of folders.
+    """
     address = parse_address(pattern, options)
     parts = address.prefix.split("/")
     fixed = list(takewhile(lambda part: not any(sign in part for sign in "*?["), parts[:-1]))
@@ -52,9 +55,17 @@ def matching_objects(pattern: str, options: dict[str, str] | None = None) -> lis
     found: list[str] = []
     for info in connect(folder).list(""):
         names = info.path.split("/")
-        if len(names) == len(wanted) and all(map(fnmatchcase, names, wanted)):
+        if _match(names, wanted):
             found.append(folder.child(info.path))
     return found
+
+
+def _match(names: Sequence[str], wanted: Sequence[str]) -> bool:
+    if not wanted:
+        return not names
+    if wanted[0] == "**":
+        return any(_match(names[skipped:], wanted[1:]) for skipped in range(len(names) + 1))
+    return bool(names) and fnmatchcase(names[0], wanted[0]) and _match(names[1:], wanted[1:])
 
 
 def object_size(uri: str, options: dict[str, str] | None = None) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import secrets
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import obstore
 
@@ -16,6 +17,8 @@ from omnigraph.storage.store import connect, connect_to_object, store_errors
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    from obstore import WritableFile
 
 
 @contextmanager
@@ -29,9 +32,24 @@ def write_file(uri: str, options: dict[str, str] | None = None) -> Generator[IO[
     backend, name = connect_to_object(address)
     with store_errors(f"write {uri}"):
         writer = obstore.open_writer(backend, name)
-        yield cast("IO[bytes]", writer)
+        yield cast("IO[bytes]", _Open(writer))
         writer.close()  # only now is there an object: a writer that is not closed leaves none
         meter.count("put")
+
+
+class _Open(io.RawIOBase):
+    """What is written to an object. Those who write through it close it when they fail, too: that ends nothing."""
+
+    def __init__(self, writer: WritableFile) -> None:
+        self._writer = writer
+
+    def writable(self) -> bool:
+        """Tell that this is for writing."""
+        return True
+
+    def write(self, data: Any, /) -> int:
+        """Hand bytes on."""
+        return self._writer.write(bytes(data))
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""The files an address stands for: one, those a pattern matches, or those in a folder."""
+"""The files an address stands for: one, those a pattern matches, or those in a folder and the folders below it.
+
+An export has a folder for each type, `nodes/Person/part-00000.parquet`: such a file says of what type its rows are.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from omnigraph.storage.fetch import matching_objects
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_KINDS = {"nodes": "node", "edges": "edge"}
 _WILD = "*?["
 _OBJECT_STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "azure")
 
@@ -25,6 +29,8 @@ class DataFile:
 
     uri: str
     name: str = ""
+    type_name: str | None = None
+    """The type that its folder names, such as `node:Person`."""
 
     def word(self, unit: str) -> str:
         """What its lines or rows are counted in."""
@@ -42,7 +48,9 @@ def data_files(source: object, options: dict[str, str] | None = None) -> list[Da
     if scheme in _OBJECT_STORES:
         if not any(sign in text for sign in _WILD) and not text.endswith("/"):
             return None
-        return _named(matching_objects(text if not text.endswith("/") else f"{text}*", options), text)
+        if text.endswith("/"):
+            return _named(matching_objects(f"{text}**/*", options), text, text)
+        return _named(matching_objects(text, options), text)
     if scheme not in ("", "file"):
         return None
     return _local(Path(unquote(urlsplit(text).path)) if scheme else Path(text).expanduser(), text)
@@ -51,17 +59,18 @@ def data_files(source: object, options: dict[str, str] | None = None) -> list[Da
 def _local(path: Path, text: str) -> list[DataFile] | None:
     try:
         if path.is_dir():
-            return _named([str(one) for one in path.iterdir() if one.is_file()], text)
+            return _named([str(one) for one in path.rglob("*") if one.is_file()], text, str(path))
         if path.exists() or not any(sign in text for sign in _WILD) or text.lstrip().startswith(("{", "[")):
             return None
     except (OSError, ValueError):
         return None
-    return _named([one for one in glob.glob(str(path)) if Path(one).is_file()], text)  # noqa: PTH207 - absolute too
+    matches = glob.glob(str(path), recursive=True)  # noqa: PTH207 - absolute too
+    return _named([one for one in matches if Path(one).is_file()], text)
 
 
-def _named(found: Sequence[str], text: str) -> list[DataFile]:
+def _named(found: Sequence[str], text: str, folder: str = "") -> list[DataFile]:
     """By name, hidden ones left out; names that are not unique are told apart by their folders."""
-    shown = sorted(one for one in found if PurePosixPath(one).name[0] not in "._")
+    shown = sorted(one for one in found if not _is_hidden(PurePosixPath(one.removeprefix(folder)), folder))
     if not shown:
         raise NotFound(f"no file matches {text}", path=text)
     if len(shown) > 2**20:
@@ -69,4 +78,14 @@ def _named(found: Sequence[str], text: str) -> list[DataFile]:
     names = [PurePosixPath(one).name for one in shown]
     if len(set(names)) < len(names):
         names = shown
-    return [DataFile(uri, name) for uri, name in zip(shown, names, strict=True)]
+    return [DataFile(uri, name, _type_of(uri)) for uri, name in zip(shown, names, strict=True)]
+
+
+def _is_hidden(path: PurePosixPath, folder: str) -> bool:
+    """Whether a name begins with a sign that says so; of what is below a folder, the names of all folders count."""
+    return any(part[0] in "._" for part in (path.parts if folder else path.parts[-1:]))
+
+
+def _type_of(uri: str) -> str | None:
+    folders = PurePosixPath(uri).parts[-3:-1]
+    return f"{_KINDS[folders[0]]}:{folders[1]}" if len(folders) == 2 and folders[0] in _KINDS else None

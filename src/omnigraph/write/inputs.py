@@ -11,7 +11,7 @@ from omnigraph.model.diagnostics import suggest
 from omnigraph.model.errors import BadRequest
 from omnigraph.schema import table_key
 from omnigraph.write.batches import Batches, read_ahead
-from omnigraph.write.files import data_files
+from omnigraph.write.files import DataFile, data_files
 from omnigraph.write.frames import frame_batches, frame_rows, is_frame
 from omnigraph.write.ids import fresh_ids
 from omnigraph.write.places import first_of_file
@@ -181,14 +181,21 @@ def each_frame(given: Input, kind: str) -> Iterator[tuple[str, Iterator[pa.Table
                 )
             yield name, frame_batches(frame), 1, "row"
         return
-    if given.type_name is None:
-        raise BadRequest('the rows do not say what they are: name their type, as type="Person" or --type Person')
     files = data_files(given.source, given.options) if kind != "frame" else None
     if files is None:
-        yield given.type_name, tables_of(given.source, kind, given.options), 1, "row"
+        yield type_of_rows(given), tables_of(given.source, kind, given.options), 1, "row"
         return
     for index, file in enumerate(files):
-        yield given.type_name, tables_of(file.uri, kind, given.options), first_of_file(index), file.word("row")
+        name = type_of_rows(given, file)
+        yield name, tables_of(file.uri, kind, given.options), first_of_file(index), file.word("row")
+
+
+def type_of_rows(given: Input, file: DataFile | None = None) -> str:
+    """The type of what is in a file: as it is asked for, or as the folder of an export says."""
+    found = given.type_name or (file.type_name if file is not None else None)
+    if found is None:
+        raise BadRequest('the rows do not say what they are: name their type, as type="Person" or --type Person')
+    return found
 
 
 def tables_of(source: object, kind: str, options: dict[str, str] | None) -> Iterator[pa.Table]:
@@ -201,8 +208,11 @@ def tables_of(source: object, kind: str, options: dict[str, str] | None) -> Iter
 
 
 def named_table(catalog: Catalog, name: str) -> NodeType | EdgeType:
-    """The node or edge type of this name."""
-    found = catalog.node(name) or catalog.edge(name)
+    """The node or edge type of this name; `node:` or `edge:` before it tells apart two types of one name."""
+    kind, _, rest = name.rpartition(":")
+    found = {"": catalog.node(name) or catalog.edge(name), "node": catalog.node(rest), "edge": catalog.edge(rest)}.get(
+        kind
+    )
     if found is None:
         hint = suggest(name, [*catalog.node_types, *catalog.edge_types])
         raise BadRequest(f"there is no node or edge type {name!r}{f'; {hint}' if hint else ''}")
