@@ -78,7 +78,8 @@ def plan_splits(given: Input, cores: int, *, split_bytes: int | None = None) -> 
             pieces = _row_groups(one.file.uri, wanted)
             splits += [Split(index, one.file.uri, word, groups=groups, type_name=type_name) for groups in pieces]
         elif kind == "jsonl" and given.strict and one.is_plain and one.size is not None and one.size > wanted:
-            bounds = [*range(0, one.size - wanted // 2, wanted), one.size]
+            count = max(1, round(one.size / wanted))
+            bounds = [one.size * number // count for number in range(count + 1)]
             splits += [Split(index, one.file.uri, word, start, end, one.size) for start, end in pairwise(bounds)]
         else:
             splits.append(Split(index, one.file.uri, word, type_name=type_name))

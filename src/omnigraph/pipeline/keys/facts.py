@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 FACTS = "unit int, fact string, split int, data binary"
-_BATCH_BYTES = 8 << 20
+_BATCH_BYTES = 2 << 20
 
 NEW = "new"
 """Rows of the load: their id or tuple, where they are in the input (`at`) and among the rows of their split (`row`)."""

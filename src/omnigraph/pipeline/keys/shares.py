@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Hashes = np.ndarray[tuple[int], np.dtype[np.uint64]]
 
 SHARES_MAX = 1 << 16
+_BLOCK_ROWS = 1 << 16
+"""So many texts are hashed at once: it takes several numbers for each."""
 _WORD = 8
 _WORDS_MAX = 8
 """Texts with the same length, end and so many words at their start share a hash: it only decides a share."""
@@ -26,12 +28,13 @@ def shares_of(columns: Sequence[pa.Array], count: int) -> np.ndarray[tuple[int],
     """The share of each row, by the texts of its columns."""
     assert count <= SHARES_MAX
     rows = len(columns[0])
-    if count == 1:
-        return np.zeros(rows, np.uint16)
-    found = np.zeros(rows, np.uint64)
-    for column in columns:
-        found = _mixed(found ^ hashes(column))
-    return ((found >> np.uint64(32)) % np.uint64(count)).astype(np.uint16)
+    found = np.zeros(rows, np.uint16)
+    for start in range(0, rows if count > 1 else 0, _BLOCK_ROWS):
+        mixed: Hashes | np.uint64 = np.uint64(0)
+        for column in columns:
+            mixed = _mixed(mixed ^ hashes(column.slice(start, _BLOCK_ROWS)))
+        found[start : start + _BLOCK_ROWS] = (mixed >> np.uint64(32)) % np.uint64(count)
+    return found
 
 
 def cut(
@@ -43,12 +46,11 @@ def cut(
             yield 0, rows
         return
     order = np.argsort(shares, kind="stable")  # by digits, since these are short numbers
-    sorted_rows = rows.take(pa.array(order)).combine_chunks()
     ends = np.cumsum(np.bincount(shares, minlength=count))
-    start = 0
+    rows, start = rows.combine_chunks(), 0
     for share, end in enumerate(ends.tolist()):
         if end > start:
-            yield share, sorted_rows.slice(start, end - start)
+            yield share, rows.take(pa.array(order[start:end])).combine_chunks()
         start = end
 
 
