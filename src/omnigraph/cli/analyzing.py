@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnigraph.cli import render
-from omnigraph.cli.scope import ActorOption, JsonOption, QuietOption, StoreOption, UriArgument, echo, open_scope
+from omnigraph.cli.options import ActorOption, JsonOption, QuietOption, StoreOption, UriArgument
+from omnigraph.cli.scope import echo, open_scope
 from omnigraph.model.errors import BadRequest
 
 if TYPE_CHECKING:

@@ -11,32 +11,28 @@ import typer
 from omnigraph import __version__
 from omnigraph.cli import (
     analyzing,
+    blobs,
     embedding,
     exporting,
     feed,
     history,
     languages,
+    loading,
     mcp,
+    merging,
+    mutating,
     names,
     policy,
     reading,
     render,
+    schemas,
     serve,
     served,
     upkeep,
-    writing,
 )
 from omnigraph.cli.help import teach
-from omnigraph.cli.scope import (
-    ActorOption,
-    BranchOption,
-    JsonOption,
-    StoreOption,
-    UriArgument,
-    address_of,
-    open_any,
-    take_global_flags,
-)
+from omnigraph.cli.options import ActorOption, BranchOption, JsonOption, StoreOption, UriArgument
+from omnigraph.cli.scope import address_of, open_any, take_global_flags
 from omnigraph.model.diagnostics import LanguageError
 from omnigraph.model.errors import BadRequest, OmniGraphError, PreconditionFailed
 from omnigraph.model.files import read_text
@@ -57,14 +53,18 @@ app.add_typer(commit_app, name="commit")
 app.command("lint")(languages.lint)
 app.command("fmt")(languages.fmt)
 reading.register(app)
-writing.register(app)
+loading.register(app)
+mutating.register(app)
+schemas.register(app)
+blobs.register(app)
 policy.register(app)
 serve.register(app)
 mcp.register(app)
 served.register(app)
 exporting.register(app)
 analyzing.register(app)
-history.register(app, names.branch_app, commit_app)
+history.register(app, commit_app)
+merging.register(app, names.branch_app)
 feed.register(app, commit_app)
 upkeep.register(app)
 embedding.register(app)

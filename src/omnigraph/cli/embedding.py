@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from omnigraph.cli import render
+from omnigraph.cli.options import ActorOption, JsonOption, QuietOption, StoreOption
 from omnigraph.cli.progress import shown_progress
-from omnigraph.cli.scope import ActorOption, JsonOption, QuietOption, StoreOption, echo, open_scope
+from omnigraph.cli.scope import echo, open_scope
 from omnigraph.client.documents import commit_document
 from omnigraph.model.errors import BadRequest
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnigraph.cli import render
+from omnigraph.cli.options import JsonOption, QuietOption, StoreOption, UriArgument
 from omnigraph.cli.progress import shown_progress
-from omnigraph.cli.scope import JsonOption, QuietOption, StoreOption, UriArgument, open_any, open_scope
+from omnigraph.cli.scope import open_any, open_scope
 from omnigraph.model.errors import BadRequest
 
 if TYPE_CHECKING:

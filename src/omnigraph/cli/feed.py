@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from omnigraph.cli import render
 from omnigraph.cli.differences import print_changes
-from omnigraph.cli.scope import (
+from omnigraph.cli.options import (
     BranchOption,
     CommitArgument,
     JsonOption,
@@ -21,8 +21,8 @@ from omnigraph.cli.scope import (
     StoreOption,
     TypeOption,
     UriOption,
-    open_any,
 )
+from omnigraph.cli.scope import open_any
 from omnigraph.model.errors import BadRequest, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -79,9 +79,7 @@ def commit_changes(
 
 def _print_block(block: ChangeBlock) -> None:
     commit = block.cause.commit
-    who = f" by {commit.actor}" if commit.actor is not None else ""
-    line = f"{render.when(commit.created_us)} {commit.operation} on {commit.branch}{who}"
-    render.out.print(f"[yellow]{commit.id}[/] {escape(line)}")
+    render.out.print(f"[yellow]{commit.id}[/] {escape(render.byline(commit))}")
     print_changes(block.changes)
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnigraph.cli import render
-from omnigraph.cli.scope import JsonOption, StoreOption, UriArgument, open_scope
+from omnigraph.cli.options import JsonOption, StoreOption, UriArgument
+from omnigraph.cli.scope import open_scope
 from omnigraph.model.errors import BadRequest
 from omnigraph.model.files import read_text
 

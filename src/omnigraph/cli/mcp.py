@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from omnigraph.cli.scope import ActorOption, StoreOption, UriArgument, open_any
+from omnigraph.cli.options import ActorOption, StoreOption, UriArgument
+from omnigraph.cli.scope import open_any
 from omnigraph.model.errors import BadRequest
 
 

@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from omnigraph.cli import render
-from omnigraph.cli.scope import (
-    ActorOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
-    UriOption,
-    YesOption,
-    confirm_destruction,
-    echo,
-    open_any,
-    open_scope,
-)
+from omnigraph.cli.options import ActorOption, JsonOption, QuietOption, StoreOption, UriOption, YesOption
+from omnigraph.cli.scope import confirm_destruction, echo, open_any, open_scope
 
 if TYPE_CHECKING:
     from omnigraph.manifest import TagRef

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from omnigraph.cli import render
 from omnigraph.cli.operator import read_operator
+from omnigraph.cli.options import BranchOption, JsonOption, StoreOption, UriArgument, UriOption
+from omnigraph.cli.queries import (
+    NameArgument,
+    ParamsFileOption,
+    ParamsOption,
+    QueryOption,
+    TextOption,
+    read_params,
+    source_of,
+)
 from omnigraph.cli.results import ReadFormat, print_answer, print_result
-from omnigraph.cli.scope import BranchOption, JsonOption, StoreOption, UriArgument, UriOption, open_any, open_scope
-from omnigraph.cli.writing import read_params
+from omnigraph.cli.scope import open_any, open_scope
 from omnigraph.model.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -19,11 +27,6 @@ if TYPE_CHECKING:
     from omnigraph.execute.result import Result
     from omnigraph.write.mutate import MutationResult
 
-NameArgument = Annotated[str | None, typer.Argument(help="Query to run, if the text has several.")]
-QueryOption = Annotated[Path | None, typer.Option("--query", help="Query file (.gq).")]
-TextOption = Annotated[str | None, typer.Option("-e", "--query-string", help="Query text.")]
-ParamsOption = Annotated[str | None, typer.Option("--params", help="Parameters as a JSON object.")]
-ParamsFileOption = Annotated[Path | None, typer.Option("--params-file", help="File with the parameters.")]
 ReadBranchOption = Annotated[str | None, typer.Option("--branch", help="Branch to read (main).")]
 ReadSnapshotOption = Annotated[str | None, typer.Option("--snapshot", help="Commit or tag to read instead.")]
 TimeoutOption = Annotated[float | None, typer.Option("--timeout", help="Seconds the query may take.")]
@@ -109,13 +112,6 @@ def explain(
         render.print_json(found.to_json())
     else:
         render.out.print(str(found), markup=False)
-
-
-def source_of(path: Path | None, text: str | None) -> str | Path:
-    """The text of a query, or the file it is in."""
-    if (path is None) == (text is None):
-        raise BadRequest("give the query once: --query FILE or -e TEXT")
-    return path if path is not None else f"{text}\n"
 
 
 def repl(uri: UriArgument = None, branch: BranchOption = "main", store: StoreOption = None) -> None:

@@ -23,7 +23,7 @@ from omnigraph.client.faults import error_document
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from omnigraph.manifest import Collected, State
+    from omnigraph.manifest import Collected, Commit, State
     from omnigraph.write.mutate import MutationResult
 
 out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
@@ -85,8 +85,15 @@ def when(created_us: int) -> str:
     return datetime.fromtimestamp(created_us / 1e6, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
+def byline(commit: Commit) -> str:
+    """When a commit was made, by what and by whom."""
+    who = f" by {commit.actor}" if commit.actor is not None else ""
+    return f"{when(commit.created_us)} {commit.operation} on {commit.branch}{who}"
+
+
 __all__ = [
     "INTERNAL_SCHEMA_VERSION",
+    "byline",
     "cleanup_document",
     "commit_document",
     "err",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -16,6 +15,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from omnigraph.cli import render
+from omnigraph.cli.queries import parse_params
 from omnigraph.cli.results import ReadFormat, print_result
 from omnigraph.model.diagnostics import LanguageError, suggest
 from omnigraph.model.errors import BadRequest, OmniGraphError
@@ -148,13 +148,7 @@ class Repl:
         self._branch = name
 
     def _use_params(self, text: str) -> None:
-        try:
-            found = json.loads(text) if text else None
-        except ValueError as error:
-            raise BadRequest(f"the parameters are no JSON: {error}") from None
-        if found is not None and not isinstance(found, dict):
-            raise BadRequest('the parameters are a JSON object: {"name": value}')
-        self._params = found
+        self._params = parse_params(text) if text else None
 
     def _use_format(self, name: str) -> None:
         try:

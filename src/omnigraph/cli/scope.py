@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from omnigraph.cli import render
 from omnigraph.model.errors import BadRequest, InvalidUri
@@ -19,19 +17,6 @@ if TYPE_CHECKING:
 
     AnyGraph = Graph | RemoteGraph
     """Opened directly or on a server: used alike."""
-
-UriArgument = Annotated[str | None, typer.Argument(help="Address of the graph.", metavar="URI")]
-UriOption = Annotated[str | None, typer.Option("--uri", help="Address of the graph.")]
-StoreOption = Annotated[str | None, typer.Option("--store", help="Address of the graph, as a flag.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-ActorOption = Annotated[str | None, typer.Option("--as", help="Actor recorded with the write.", metavar="ACTOR")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="Say less.")]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before a destructive act.")]
-BranchOption = Annotated[str, typer.Option("--branch", help="Branch to look at.")]
-KindOption = Annotated[list[str] | None, typer.Option("--kind", help="node or edge; may be repeated.")]
-TypeOption = Annotated[list[str] | None, typer.Option("--type", help="Name of a type; may be repeated.")]
-OpOption = Annotated[list[str] | None, typer.Option("--op", help="insert, update or delete; may be repeated.")]
-CommitArgument = Annotated[str, typer.Argument(help="Commit id.", metavar="COMMIT")]
 
 GLOBAL_FLAGS = ("--server", "--graph", "--profile")
 """Accepted anywhere, by every command that can work on a server."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from omnigraph.cli import credentials, render, scope
 from omnigraph.cli.operator import read_operator
-from omnigraph.cli.scope import JsonOption, Place, connect_to
+from omnigraph.cli.options import JsonOption
+from omnigraph.cli.queries import ParamsFileOption, ParamsOption, read_params
+from omnigraph.cli.scope import Place, connect_to
 from omnigraph.model.errors import BadRequest, NotFound
 
 if TYPE_CHECKING:
@@ -157,14 +158,13 @@ def graphs_list(as_json: JsonOption = False) -> None:
 def alias(
     name: Annotated[str, typer.Argument(help="Alias in config.yaml.")],
     args: Annotated[list[str] | None, typer.Argument(help="Parameters in the order of the alias.")] = None,
-    params: Annotated[str | None, typer.Option("--params", help="Parameters as a JSON object.")] = None,
-    params_file: Annotated[Path | None, typer.Option("--params-file", help="File with the parameters.")] = None,
+    params: ParamsOption = None,
+    params_file: ParamsFileOption = None,
     form: Annotated[str | None, typer.Option("--format", help="table, kv, csv, jsonl or json.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a stored query of a server under a short name."""
     from omnigraph.cli.results import print_answer
-    from omnigraph.cli.writing import read_params
 
     operator = read_operator()
     found = operator.aliases.get(name)

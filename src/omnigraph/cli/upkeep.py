@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from omnigraph.cli import render
+from omnigraph.cli.options import BranchOption, JsonOption, QuietOption, StoreOption, UriArgument, YesOption
 from omnigraph.cli.progress import shown_progress
-from omnigraph.cli.scope import (
-    BranchOption,
-    JsonOption,
-    QuietOption,
-    StoreOption,
-    UriArgument,
-    YesOption,
-    confirm_destruction,
-    echo,
-    open_scope,
-)
+from omnigraph.cli.scope import confirm_destruction, echo, open_scope
 from omnigraph.model.errors import BadRequest
 
 if TYPE_CHECKING:
