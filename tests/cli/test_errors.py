@@ -59,6 +59,7 @@ CASES = {
     "serving nothing": (["serve"], "--graph ID=URI"),
     "no declaration": (["serve", "--config", "none.yaml"], "there is no file none.yaml"),
     "no policy": (["policy", "validate", "--policy", "none.yaml"], "there is no file none.yaml"),
+    "no place for lines": (["export", "g.omni", "--out", "/proc/none/x.jsonl"], "cannot write /proc/none/x.jsonl"),
     "no records to embed": (["embed", "--input", "x", "--output", "y", "--spec", "none.json"], "there is no file none"),
     "broken schema": (["init", "--schema", "broken.pg", "new.omni"], "broken.pg:2:"),
 }
@@ -92,6 +93,7 @@ def test_bad_input_is_one_clear_line(place: Command, name: str) -> None:
 
 
 LOADS = {
+    "an empty folder": (["--data", "folder"], "the folder folder has no files to load"),
     "a column misspelt": (["--data", "nmae.csv", "--type", "Person"], "--map nmae=name says which property"),
     "a column that is not there": (
         ["--data", "people.csv", "--type", "Person", "--map", "x=name"],

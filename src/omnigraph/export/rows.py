@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +15,7 @@ from omnigraph.storage.addresses import ADDRESS
 from omnigraph.storage.rows import within_blob_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
@@ -41,10 +41,6 @@ class TableRows:
     def blobs(self) -> tuple[str, ...]:
         """Names of its Blob properties."""
         return tuple(each.name for each in self.table.properties if each.type.is_blob)
-
-    def of_fragments(self, fragments: Sequence[int]) -> TableRows:
-        """The same table, of which some fragments are meant."""
-        return replace(self, fragments=tuple(fragments))
 
     def batches(self) -> Iterator[pa.Table]:
         """Rows by id, a batch at a time: sizes in place of blobs, and the address of each row."""

@@ -84,11 +84,15 @@ def check_media(request: Request, media: str) -> None:
 
 def parse_json(body: bytes, model: type[M]) -> M:
     """A typed body, or what is wrong with it."""
+    return validated(json_of(body), model)
+
+
+def json_of(body: bytes) -> object:
+    """A body as the JSON it is."""
     try:
-        document = orjson.loads(body)
+        return orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise BadRequest(f"the body is no JSON: {error}") from None
-    return validated(document, model)
 
 
 def validated(document: object, model: type[M]) -> M:

@@ -10,7 +10,8 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 import obstore
 
-from omnigraph.model.errors import BadRequest, Denied
+from omnigraph.model.errors import BadRequest, Denied, StoreUnavailable
+from omnigraph.model.files import gist
 from omnigraph.storage import meter
 from omnigraph.storage.address import parse_address
 from omnigraph.storage.store import connect, connect_to_object, store_errors
@@ -62,8 +63,10 @@ def _local(path: Path) -> Generator[IO[bytes]]:
         draft.replace(path)
     except PermissionError:
         raise Denied(f"no permission to write {path}", path=str(path)) from None
-    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        raise BadRequest(f"cannot write {path}: {error.strerror}", path=str(path)) from None
+    except (FileExistsError, FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        raise BadRequest(f"cannot write {path}: {gist(error)}", path=str(path)) from None
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write {path}: {gist(error)}") from error
     finally:
         if draft.parent.is_dir():
             draft.unlink(missing_ok=True)

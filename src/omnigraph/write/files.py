@@ -72,7 +72,7 @@ def _named(found: Sequence[str], text: str, folder: str = "") -> list[DataFile]:
     """By name, hidden ones left out; names that are not unique are told apart by their folders."""
     shown = sorted(one for one in found if not _is_hidden(PurePosixPath(one.removeprefix(folder)), folder))
     if not shown:
-        raise NotFound(f"no file matches {text}", path=text)
+        raise NotFound(f"the folder {text} has no files to load" if folder else f"no file matches {text}", path=text)
     if len(shown) > 2**20:
         raise BadRequest(f"{text} matches {len(shown)} files: load them in several steps")
     names = [PurePosixPath(one).name for one in shown]

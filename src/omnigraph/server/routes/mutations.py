@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -14,12 +14,13 @@ from omnigraph.model.errors import BadRequest
 from omnigraph.model.names import MAIN
 from omnigraph.policy import Action
 from omnigraph.server.answers import document
-from omnigraph.server.bodies import JSON, read_body, validated
+from omnigraph.server.bodies import JSON, json_of, read_body, validated
 from omnigraph.server.conditions import CONDITION, condition_of, refuse_condition
 from omnigraph.server.context import Call, GraphCall
 from omnigraph.server.describe import header, operation
 
 if TYPE_CHECKING:
+    from omnigraph.policy import Gate
     from omnigraph.write.mutate import MutationResult
 
 router = APIRouter()
@@ -27,14 +28,8 @@ router = APIRouter()
 
 async def _asked(call: Call) -> ChangeRequest:
     """The body; the older names of its members are read as well."""
-    import orjson
-
     limits = call.server.limits
-    body = await read_body(call.request, limits.json_bytes_max, limits.body_timeout_s, JSON)
-    try:
-        given = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise BadRequest(f"the body is no JSON: {error}") from None
+    given: Any = json_of(await read_body(call.request, limits.json_bytes_max, limits.body_timeout_s, JSON))
     if isinstance(given, dict):
         for old, new in (("query_source", "query"), ("query_name", "name")):
             if old in given:
@@ -44,17 +39,23 @@ async def _asked(call: Call) -> ChangeRequest:
 
 async def _change(call: Call, if_commit: str | None = None) -> Response:
     asked = await _asked(call)
+    return await changed(call, asked, call.gate, if_commit, len(asked.query))
+
+
+async def changed(call: Call, asked: ChangeRequest, gate: Gate, if_commit: str | None, size: int = 0) -> Response:
+    """Run a query that writes, as far as a gate lets it: the actor's own, or that of a stored query."""
     branch = asked.branch or MAIN
-    if not sees_all(call.gate, Action.CHANGE, branch):
-        require_something(call.gate, Action.CHANGE, branch)
+    if not sees_all(gate, Action.CHANGE, branch):
+        require_something(gate, Action.CHANGE, branch)
+    graph = call.graph.with_gate(gate)
 
     def run() -> MutationResult:
-        permit_text(call.gate, call.graph, Action.CHANGE, asked.query, asked.name, branch)
-        return call.graph.mutate(
+        permit_text(gate, graph, Action.CHANGE, asked.query, asked.name, branch)
+        return graph.mutate(
             as_text(asked.query), asked.name, params_of(asked.params), branch=branch, if_commit=if_commit
         )
 
-    with call.admitted(len(asked.query)):
+    with call.admitted(size):
         return document(mutation_document(await call.run(run)))
 
 

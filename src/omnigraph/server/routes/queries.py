@@ -8,9 +8,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from omnigraph.client.arrow import MEDIA, encode_result
-from omnigraph.client.documents import mutation_document, read_document
+from omnigraph.client.documents import read_document
 from omnigraph.client.wire import (
     ChangeOutput,
+    ChangeRequest,
     InvokeStoredQueryRequest,
     LegacyReadOutput,
     QueriesCatalogOutput,
@@ -28,7 +29,7 @@ from omnigraph.server.bodies import JSON, parse_json, read_body
 from omnigraph.server.conditions import CONDITION, condition_of, refuse_condition
 from omnigraph.server.context import Call, GraphCall
 from omnigraph.server.describe import header, operation, reference
-from omnigraph.server.routes.mutations import as_text, deprecated, params_of
+from omnigraph.server.routes.mutations import as_text, changed, deprecated, params_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from omnigraph.execute.result import Result
     from omnigraph.graph.stored import StoredQuery
     from omnigraph.policy import Gate
-    from omnigraph.write.mutate import MutationResult
 
 router = APIRouter()
 
@@ -161,30 +161,14 @@ async def _invoke(call: Call, name: str, if_commit: str | None) -> Response:
         raise BadRequest(f"the stored query {name!r} {'writes' if stored.is_mutation else 'reads'}")
     gate = call.gate.within(name)
     if stored.is_mutation:
-        return await _change(call, stored, asked, gate, if_commit)
+        if asked.snapshot is not None:
+            raise BadRequest("a query that writes takes a branch, no snapshot")
+        change = ChangeRequest(query=stored.text, name=name, params=asked.params, branch=asked.branch)
+        return await changed(call, change, gate, if_commit)
     if if_commit is not None:
         raise BadRequest(f"the stored query {name!r} reads: it takes no condition")
     same = QueryRequest(query=stored.text, name=name, params=asked.params, branch=asked.branch, snapshot=asked.snapshot)
     return await _read(call, same, _writer(call), gate)
-
-
-async def _change(
-    call: Call, stored: StoredQuery, asked: InvokeStoredQueryRequest, gate: Gate, if_commit: str | None
-) -> Response:
-    if asked.snapshot is not None:
-        raise BadRequest("a query that writes takes a branch, no snapshot")
-    branch = asked.branch or MAIN
-    if not sees_all(gate, Action.CHANGE, branch):
-        require_something(gate, Action.CHANGE, branch)
-    graph = call.served.graph.as_actor(call.actor, gate)
-    name = stored.query.name
-
-    def run() -> MutationResult:
-        permit_text(gate, graph, Action.CHANGE, stored.text, name, branch)
-        return graph.mutate(as_text(stored.text), name, params_of(asked.params), branch=branch, if_commit=if_commit)
-
-    with call.admitted():
-        return document(mutation_document(await call.run(run)))
 
 
 @router.post(
