@@ -18,11 +18,10 @@ from omnigraph.client.transport import (
     TRIES,
     Place,
     error_of_answer,
-    may_retry,
-    must_retry,
     pause_s,
     place_of,
     request_of,
+    settled,
     unreachable,
 )
 from omnigraph.history.resolve import NO_RESOLUTION, resolution_of
@@ -58,18 +57,14 @@ class AsyncSender:
     async def __call__(self, call: Call[T]) -> T:
         """Send a call; again, if that is safe and it failed."""
         for attempt in range(TRIES):
-            is_last = attempt == TRIES - 1
+            found: httpx.Response | httpx.HTTPError
             try:
-                response = await self._http.request(**_awaited(request_of(call, self.place)))
+                found = await self._http.request(**_awaited(request_of(call, self.place)))
             except httpx.HTTPError as error:
-                if is_last or not may_retry(call, error):
-                    raise unreachable(self.place, error) from error
-            else:
-                answer = Answer(response.status_code, response.headers, response.content)
-                if answer.status < 400:
-                    return call.read(answer)
-                if is_last or not must_retry(call, answer):
-                    raise error_of_answer(answer)
+                found = error
+            answer = settled(call, self.place, found, attempt)
+            if answer is not None:
+                return call.read(answer)
             await asyncio.sleep(pause_s(attempt))
         raise AssertionError("the last attempt returns or raises")
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import orjson
 
 from omnigraph.client.faults import error_of
+from omnigraph.client.read import Answer
 from omnigraph.model.errors import BadRequest, OmniGraphError, StoreUnavailable
 from omnigraph.model.names import check_graph_id
 
 if TYPE_CHECKING:
     from omnigraph.client.calls import Call
-    from omnigraph.client.read import Answer
 
-T = TypeVar("T")
 TRIES = 4
 TIMEOUT = httpx.Timeout(330.0, connect=10.0)
 _AGAIN = frozenset({502, 503, 504})
@@ -102,14 +101,29 @@ def unreachable(place: Place, error: Exception) -> StoreUnavailable:
     return StoreUnavailable(f"the server {place.url} does not answer: {error or type(error).__name__}", url=place.url)
 
 
-def may_retry(call: Call[Any], error: Exception) -> bool:
+def settled(call: Call[Any], place: Place, found: httpx.Response | httpx.HTTPError, attempt: int) -> Answer | None:
+    """The answer of a call that is done; None if it is to be sent again. What it failed with is raised."""
+    is_last = attempt == TRIES - 1
+    if isinstance(found, httpx.HTTPError):
+        if is_last or not _may_retry(call, found):
+            raise unreachable(place, found) from found
+        return None
+    answer = Answer(found.status_code, found.headers, found.content)
+    if answer.status < 400:
+        return answer
+    if is_last or not _must_retry(call, answer):
+        raise error_of_answer(answer)
+    return None
+
+
+def _may_retry(call: Call[Any], error: Exception) -> bool:
     """Whether a request that failed can be sent again: it never left, or doing it twice is doing it once."""
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
         return call.content is None
     return call.is_safe
 
 
-def must_retry(call: Call[Any], answer: Answer) -> bool:
+def _must_retry(call: Call[Any], answer: Answer) -> bool:
     """Whether an answer says: not now."""
     return call.is_safe and answer.status in _AGAIN
 
