@@ -93,6 +93,11 @@ def test_bad_input_is_one_clear_line(place: Command, name: str) -> None:
 
 
 LOADS = {
+    "rejects nowhere": (
+        ["--data", "people.csv", "--type", "Person", "--on-error", "skip", "--rejects", "none/r.jsonl"],
+        "there is no folder none",
+    ),
+    "a column of nothing": (["--data", "odd.csv", "--type", "Person"], "--map zzz=PROPERTY says which property"),
     "an empty folder": (["--data", "folder"], "the folder folder has no files to load"),
     "a column misspelt": (["--data", "nmae.csv", "--type", "Person"], "--map nmae=name says which property"),
     "a column that is not there": (
@@ -111,9 +116,11 @@ def test_bad_input_of_a_load(place: Command, name: str) -> None:
     arguments, hint = LOADS[name]
     (place.folder / "nmae.csv").write_text("nmae\nada\n")
     (place.folder / "people.csv").write_text("name\nada\n")
+    (place.folder / "odd.csv").write_text("name,zzz\nada,1\n")
     ran = place("load", *arguments, "--mode", "append", "g.omni", code=1)
     assert hint in ran.err
     assert "defect" not in ran.err
+    assert " 0 " in place("snapshot", "g.omni").out  # nothing was loaded
 
 
 def test_a_lost_precondition_is_said_before_anything_else(graph: Command) -> None:

@@ -247,9 +247,12 @@ class Graph:
         from omnigraph.write.inputs import Input
         from omnigraph.write.load import LoadLimits, LoadOptions
         from omnigraph.write.modes import load_mode
+        from omnigraph.write.rejects import check_place, write_rejects
 
         if on_error not in ("fail", "skip"):
             raise BadRequest(f"unknown on_error {on_error!r}: use fail or skip")
+        if rejects is not None:
+            check_place(rejects)
         given = Input(source, type, dict(mapping or {}), format, not permissive)
         options = LoadOptions(
             load_mode(mode),
@@ -262,8 +265,6 @@ class Graph:
         )
         result = load_input(self._holder, given, options, Means(engine, spark, embed, progress))
         if rejects is not None:
-            from omnigraph.write.rejects import write_rejects
-
             write_rejects(rejects, result.rejected, given)
         return result
 

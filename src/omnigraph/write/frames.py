@@ -130,7 +130,7 @@ class _Names:
         table = self.cells.table
         known = [*table.properties_by_name, *(_ENDS_SAID.get(name, name) for name in table.fields)]
         hint = self.cells.report.hint(table.name, said, known)
-        meant = next(iter(get_close_matches(said[:100], known, n=1)), known[0])
+        meant = next(iter(get_close_matches(said[:100], known, n=1)), "PROPERTY")
         example = f'{_mapped(column, meant)} says which property a column is, "" leaves it out'
         message = f"{table.name} has no property {said!r} for column {column!r}{hint}; {example}"
         self.fault(ViolationKind.UNKNOWN_PROPERTY, message, said)

@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from omnigraph.write.skip import Rejected
 
 
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Refuse a place where no file can be, before anything is loaded."""
+    folder = Path(path).parent
+    if Path(path).is_dir() or not folder.is_dir():
+        what = "it is a folder" if Path(path).is_dir() else f"there is no folder {folder}"
+        raise BadRequest(f"the rejects cannot be written to {path}: {what}")
+
+
 def write_rejects(path: str | os.PathLike[str], rejected: Rejected, given: Input) -> None:
     """Write it, in the order of the input; an empty file if nothing was left out.
 

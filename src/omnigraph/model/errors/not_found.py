@@ -37,7 +37,9 @@ class CommitNotFound(NotFound):
     """No branch's lineage has this commit or version."""
 
     def __init__(self, commit: str) -> None:
-        super().__init__(f"commit {commit!r} not found in any live branch", commit=commit)
+        super().__init__(
+            f"commit {commit!r} not found in any live branch; give an id as 'commit list' shows it", commit=commit
+        )
 
 
 class TableNotFound(NotFound):
