@@ -55,15 +55,18 @@ def embed(
             open_scope(uri, store, actor=actor), tuple(types or ()), reembed_all, branch, engine, quiet, as_json
         )
         return
+    files = _files(seed, source, output, spec)
+    if clean and reembed_all:
+        raise BadRequest("--clean and --reembed-all exclude each other")
+    _embed_files(files, _mode(clean, reembed_all, bool(select)), tuple(types or ()), tuple(select or ()), as_json)
+
+
+def _embed_files(files: Files, mode: Mode, types: tuple[str, ...], select: tuple[str, ...], as_json: bool) -> None:
     from omnigraph.embed import embedder_from_environment
     from omnigraph.embed.files import Choice, Mode, embed_files, parse_select
     from omnigraph.embed.spec import read_spec
 
-    files = _files(seed, source, output, spec)
-    if clean and reembed_all:
-        raise BadRequest("--clean and --reembed-all exclude each other")
-    mode = _mode(clean, reembed_all, bool(select))
-    choice = Choice(tuple(types or ()), tuple(map(parse_select, select or ())))
+    choice = Choice(types, tuple(map(parse_select, select)))
     chosen = read_spec(files.spec)
     embedder = embedder_from_environment()
     counts = embed_files(files, chosen, mode, choice, None if mode is Mode.CLEAN else embedder)

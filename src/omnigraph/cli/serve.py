@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from omnigraph.model.errors import BadRequest
+
+if TYPE_CHECKING:
+    from omnigraph.policy import Bundle
+    from omnigraph.server.settings import GraphSettings
 
 
 class LogLevel(StrEnum):
@@ -55,24 +59,10 @@ def serve(
         from omnigraph.server.settings import Settings, is_true, limits_of, read_tokens
     except ModuleNotFoundError as error:
         raise BadRequest(f"serving takes more packages ({error.name}): pip install 'omnigraph[server]'") from None
-    from dataclasses import replace
-
     from omnigraph.policy import PolicyKind
-    from omnigraph.server.declare import graphs_from_flags, read_bundle, read_declaration
+    from omnigraph.server.declare import read_bundle
 
-    if bool(graph) == (config is not None):
-        raise BadRequest("say what to serve: --graph ID=URI, or --config FILE")
-    if config is not None:
-        if queries or policy:
-            raise BadRequest("with --config the file names queries and policies")
-        graphs, bundle = read_declaration(config)
-    else:
-        graphs, bundle = graphs_from_flags(graph or ()), None
-        if queries and len(graphs) > 1:
-            raise BadRequest("--queries is for one graph; with several use --config")
-        paths = tuple(str(path) for path in queries or ())
-        shared = read_bundle(policy, PolicyKind.GRAPH) if policy is not None else None
-        graphs = tuple(replace(one, queries=paths, policy=shared) for one in graphs)
+    graphs, bundle = _declared(graph or [], config, queries or [], policy)
     if server_policy is not None:
         bundle = read_bundle(server_policy, PolicyKind.SERVER)
     env = os.environ
@@ -85,3 +75,26 @@ def serve(
         limits_of(env),
     )
     run(settings, bind, log_level=log_level.value)
+
+
+def _declared(
+    graph: list[str], config: Path | None, queries: list[Path], policy: Path | None
+) -> tuple[tuple[GraphSettings, ...], Bundle | None]:
+    """The graphs that the file declares, or the flags; and the policy of the server, if the file has one."""
+    from dataclasses import replace
+
+    from omnigraph.policy import PolicyKind
+    from omnigraph.server.declare import graphs_from_flags, read_bundle, read_declaration
+
+    if bool(graph) == (config is not None):
+        raise BadRequest("say what to serve: --graph ID=URI, or --config FILE")
+    if config is not None:
+        if queries or policy:
+            raise BadRequest("with --config the file names queries and policies")
+        return read_declaration(config)
+    graphs = graphs_from_flags(graph)
+    if queries and len(graphs) > 1:
+        raise BadRequest("--queries is for one graph; with several use --config")
+    paths = tuple(str(path) for path in queries)
+    shared = read_bundle(policy, PolicyKind.GRAPH) if policy is not None else None
+    return tuple(replace(one, queries=paths, policy=shared) for one in graphs), None
