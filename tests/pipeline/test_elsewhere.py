@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 import omnigraph as og
+from omnigraph.manifest import Retention, collect
 from omnigraph.pipeline import splits
 from tests.pipeline.inputs import SCHEMA, as_lines, clean
 from tests.support.social import contents, orphans
@@ -167,3 +169,19 @@ def test_spark_connect(tmp_path, data):
     graph = og.open(tmp_path / "g")
     assert graph.snapshot().table("node:Person").row_count == PEOPLE + 101
     assert not orphans(graph)
+
+
+@pytest.mark.slow
+def test_an_executor_dies(tmp_path, data):
+    """A process of Java of its own, killed when it had done a split: another does it again, and rows are there once."""
+    program = [sys.executable, "-W", "ignore", "-m", "tests.pipeline.cluster", str(tmp_path)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    splits_done = json.loads(done.stdout)
+    assert splits_done[:2] == [0, 0]
+    assert len(set(splits_done)) > 1
+    graph = og.open(tmp_path / "g")
+    assert contents(graph) == expected(tmp_path, data)
+    assert not orphans(graph)
+    collect(graph.repository, Retention(keep=1, grace_s=0.0), dry_run=False)
+    assert contents(og.open(graph.uri)) == expected(tmp_path / "again", data)
