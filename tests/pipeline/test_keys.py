@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import omnigraph as og
+from omnigraph.model.hashes import hashes
 from omnigraph.pipeline import gather, jobs, splits
 from omnigraph.pipeline.keys import judge, passes, plan
-from omnigraph.pipeline.keys.shares import cut, hashes, shares_of
+from omnigraph.pipeline.keys.shares import cut, shares_of
 from tests.pipeline.inputs import as_lines, edge, node
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SCHEMA = """
 node Person { name: String @key  email: String? @unique }
@@ -24,7 +28,7 @@ edge Knows: Person -> Person @card(0..5)
 
 
 @given(st.lists(st.text(max_size=90)), st.integers(0, 5), st.integers(1, 40))
-def test_equal_texts_share_however_they_are_held(texts, skipped, units):
+def test_equal_texts_share_however_they_are_held(texts: list[str], skipped: int, units: int) -> None:
     values = pa.array(texts, pa.string())
     alone = [int(shares_of([pa.array([text])], units)[0]) for text in texts]
     assert shares_of([values], units).tolist() == alone
@@ -33,7 +37,7 @@ def test_equal_texts_share_however_they_are_held(texts, skipped, units):
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.text(max_size=3))), st.integers(1, 9))
-def test_each_row_is_in_one_share_in_its_order(rows, units):
+def test_each_row_is_in_one_share_in_its_order(rows: list[tuple[int, str]], units: int) -> None:
     table = pa.table(
         {"a": pa.array([a for a, _ in rows], pa.int64()), "b": pa.array([b for _, b in rows], pa.string())}
     )
@@ -62,11 +66,13 @@ def test_shares_are_about_equal():
         pa.array([dt.time(1, 2), None], pa.time64("us")),
     ],
 )
-def test_every_type_that_can_be_unique_has_a_hash(values):
+def test_every_type_that_can_be_unique_has_a_hash(values: pa.Array) -> None:
     assert len(set(hashes(values).tolist())) == len(values)
 
 
-def test_what_comes_to_the_driver_does_not_grow_with_the_rows(tmp_path, spark, monkeypatch):
+def test_what_comes_to_the_driver_does_not_grow_with_the_rows(
+    tmp_path: Path, spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Four times the rows in as many splits and units: reports as large, and not a key is read here."""
     monkeypatch.setattr(gather, "KEYS_HERE_MAX", 0)
     monkeypatch.setattr(splits, "SPLIT_BYTES_MIN", 1)

@@ -7,6 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
+from omnigraph.model.hashes import BLOCK_ROWS, are_distinct
 from omnigraph.write.delta import JOINED_MIN, distinct_without
 
 
@@ -21,3 +22,17 @@ def test_what_is_not_among_others(values: int, others: int) -> None:
     found = distinct_without(columns, pa.array(known, pa.string())).to_pylist()
     assert len(found) == len(set(found))
     assert set(found) == set(wanted) - set(known) - {None}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 100, BLOCK_ROWS + 1])
+def test_texts_that_are_there_twice(count: int) -> None:
+    texts = [f"text {number} é" for number in range(count)]
+    assert are_distinct(pa.array(texts, pa.string()))
+    assert not are_distinct(pa.array(["twice", *texts, "twice"], pa.string()))
+    assert are_distinct(pa.array(["twice", *texts, "twice"], pa.string()).slice(1))
+
+
+def test_texts_that_share_a_hash_are_compared() -> None:
+    long = [f"{'a' * 64}{letter}{'z' * 64}" for letter in "bcd"]
+    assert are_distinct(pa.array(long))
+    assert not are_distinct(pa.array([*long, long[1]]))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pyarrow as pa
 
+from omnigraph.model.hashes import are_distinct
 from omnigraph.model.violations import Violation, ViolationKind, Violations
 from omnigraph.schema import NodeType, table_key
 from omnigraph.write.compute import pc
@@ -120,7 +121,7 @@ def distinct_rows(
 
     It is one for a key, and when appending; else the last row stays.
     """
-    if delta.mode is RowMode.FRESH or len(pc.unique(delta.ids)) == len(delta.ids):
+    if delta.mode is RowMode.FRESH or are_distinct(delta.ids):
         return None
     last: dict[str, int] = {}
     first: dict[str, int] = {}

@@ -48,8 +48,7 @@ class _Finder:
     def check_property(self, declared: Property) -> None:
         """Check one property's type: required, enum."""
         name = declared.name
-        values = column(self._delta.rows, name)
-        if not declared.nullable:
+        if not declared.nullable and self._delta.rows.column(name).null_count:
             self._report(
                 nulls(self._delta.rows, declared),
                 ViolationKind.REQUIRED,
@@ -57,6 +56,7 @@ class _Finder:
                 lambda _: f"non-nullable property '{name}' has null or invalid values in {self._name}",
             )
         if declared.type.enum_values is not None:
+            values = column(self._delta.rows, name)
             allowed = declared.type.enum_values
             expected = ", ".join(allowed)
             self._report(

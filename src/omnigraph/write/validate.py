@@ -54,7 +54,7 @@ def find_violations(catalog: Catalog, txn: Ground, deltas: Mapping[str, TableDel
 
 def taken_rows(txn: Ground, delta: TableDelta) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The rows of a strict insert whose ids are there already."""
-    if delta.mode is not RowMode.INSERT or not delta.rows.num_rows:
+    if delta.mode is not RowMode.INSERT or not delta.rows.num_rows or not txn.snapshot.table(delta.key).row_count:
         return np.empty(0, np.int64)
     taken = column(txn.find(delta.key, "id", delta.ids, ["id"]), "id")
     return rows_where(among(delta.ids, taken)) if len(taken) else np.empty(0, np.int64)
