@@ -61,6 +61,21 @@ def test_table(people: og.Graph, capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("layout", "lines"),
+    [("truncate", ["one two t… | 7"]), ("wrap", ["one two    | 7", "three four |"])],
+)
+def test_long_cells_are_laid_out_as_the_operator_likes(omnigraph, layout: str, lines: list[str]) -> None:
+    home = omnigraph.folder / ".omnigraph"
+    home.mkdir()
+    (home / "config.yaml").write_text(f"defaults: {{table_max_column_width: 10, table_cell_layout: {layout}}}\n")
+    graph = og.init(omnigraph.folder / "long.omni", SCHEMA)
+    graph.load([{"type": "Person", "data": {"name": "one two three four", "age": 7}}])
+    out = omnigraph("query", "people", "-e", QUERIES.splitlines()[1], "--uri", "long.omni").out.splitlines()
+    assert out[1:3] == ["p.name     | p.age", "-----------+------"]
+    assert out[3:] == lines
+
+
 def test_kv(people: og.Graph, capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(people, ReadFormat.KV, capsys).splitlines()
     assert lines == [

@@ -6,13 +6,16 @@ import csv
 import json
 import sys
 from enum import StrEnum
+from itertools import zip_longest
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from omnigraph.cli import render
+from omnigraph.cli.operator import read_operator
 from omnigraph.client.documents import mutation_document, read_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from omnigraph.execute.result import Result
     from omnigraph.write.mutate import MutationResult
@@ -55,19 +58,30 @@ def _print_table(result: Result) -> None:
     _say([_header(result)])
     if not len(result):
         return
+    defaults = read_operator().defaults
+    lay = _wrapped if defaults.table_cell_layout == "wrap" else _cut
     rows = [[_cell(value) for value in row.values()] for row in result.rows]
     columns = list(result.columns)
-    widths = [min(COLUMN_WIDTH_MAX, max(map(len, each))) for each in zip(columns, *rows, strict=True)]
-    _say([_line(columns, widths), "-+-".join("-" * width for width in widths)])
-    _say(_line(row, widths) for row in rows)
+    width_max = defaults.table_max_column_width or COLUMN_WIDTH_MAX
+    widths = [min(width_max, max(map(len, each))) for each in zip(columns, *rows, strict=True)]
+    _say([*_lines(columns, widths, lay), "-+-".join("-" * width for width in widths)])
+    for row in rows:
+        _say(_lines(row, widths, lay))
 
 
-def _line(cells: list[str], widths: list[int]) -> str:
-    return " | ".join(_cut(cell, width).ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+def _lines(cells: list[str], widths: list[int], lay: Callable[[str, int], list[str]]) -> Iterator[str]:
+    """A row of a table, in as many lines as its cells need."""
+    laid = [lay(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    for pieces in zip_longest(*laid, fillvalue=""):
+        yield " | ".join(piece.ljust(width) for piece, width in zip(pieces, widths, strict=True)).rstrip()
 
 
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+def _cut(text: str, width: int) -> list[str]:
+    return [text if len(text) <= width else text[: width - 1] + "…"]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return wrap(text, width) or [""]
 
 
 def _cell(value: Any) -> str:
