@@ -11,7 +11,6 @@ def test_public_names() -> None:
         "CheckedQuery",
         "CheckedRead",
         "LintReport",
-        "Outcome",
         "SchemaSource",
         "catalogue_entry",
         "check_each",
