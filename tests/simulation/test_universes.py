@@ -115,12 +115,12 @@ def new_commit_id_per_attempt() -> Iterator[None]:
         universe[:] = [self]
         start(self, *what)
 
-    def renamed(state, one, tables):
+    def renamed(state, one, tables, *stacked):
         fresh = f"{one.commit_id}-{state.entry}"
         effects = universe[0].effects
         if one.commit_id in effects:
             effects[fresh] = effects[one.commit_id]
-        return apply_plan(state, replace(one, commit_id=fresh), tables)
+        return apply_plan(state, replace(one, commit_id=fresh), tables, *stacked)
 
     start = scenario.Universe.__init__
     with (

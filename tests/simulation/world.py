@@ -521,6 +521,15 @@ class SimTables:
             base_files=files if staged.base_files else staged.base_files,
         )
 
+    def stage_stack(self, changes: Sequence[Staged], onto: TableRef) -> list[Staged]:
+        stack: list[Staged] = []
+        for change in changes:
+            try:
+                stack.append(self.rebase(change, stack[-1].ref if stack else onto))
+            except RebaseRefused:
+                break
+        return stack
+
     def files(self, ref: TableRef) -> frozenset[str]:
         return frozenset({_version_path(ref), *(part.file for part in self.open(ref).parts)})
 

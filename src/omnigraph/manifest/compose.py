@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from omnigraph.manifest import plan as plans
 from omnigraph.manifest.plan import MustRestage, PublishPlan, TableChange
+from omnigraph.manifest.stacking import NOTHING_STACKED, Stacked
 from omnigraph.manifest.state import Commit, State, TableState
 from omnigraph.model.errors import TableConflict
 from omnigraph.storage.parallel import run_parallel
@@ -30,12 +31,12 @@ class Applied:
     """What was staged, after any rebase, by table key."""
 
 
-def apply_plan(state: State, plan: PublishPlan, tables: Tables) -> Applied:
+def apply_plan(state: State, plan: PublishPlan, tables: Tables, stacked: Stacked = NOTHING_STACKED) -> Applied:
     """Put a plan on top of a state that is being composed. Raises what the caller must hear."""
     for check in plans.CHECKS:
         check(state, plan)
     vacated = frozenset(change.vacates for change in plan.changes if change.vacates is not None)
-    placed = run_parallel([partial(_place, state, plan, change, vacated, tables) for change in plan.changes])
+    placed = run_parallel([partial(_place, state, plan, change, vacated, tables, stacked) for change in plan.changes])
     changed: dict[str, TableState | None] = dict.fromkeys(vacated)
     changed |= {change.key: table for change, (table, _) in zip(plan.changes, placed, strict=True) if table is not None}
     keys = tuple(dict.fromkeys(key for change in plan.changes for key in change.keys))
@@ -61,7 +62,7 @@ def apply_plan(state: State, plan: PublishPlan, tables: Tables) -> Applied:
 
 
 def _place(
-    state: State, plan: PublishPlan, change: TableChange, vacated: frozenset[str], tables: Tables
+    state: State, plan: PublishPlan, change: TableChange, vacated: frozenset[str], tables: Tables, stacked: Stacked
 ) -> tuple[TableState | None, Staged | None]:
     """Give the table's new row, staging the change again on a moved base where that is proven safe."""
     if change.is_drop:
@@ -79,7 +80,11 @@ def _place(
     if staged is None:
         return named.moved_to(now.version, now.row_count, RENAMED, state.number), None
     if now.version != staged.base.version:
-        staged = _rebased(source, staged, expected, now, tables)
+        ahead = stacked.get((plan.commit_id, change.key))
+        if ahead is not None and ahead.base == now.ref:
+            staged = ahead
+        else:
+            staged = _rebased(source, staged, expected, now, tables)
     aspects = staged.aspects | RENAMED if change.source is not None else staged.aspects
     return named.moved_to(staged.ref.version, staged.row_count, aspects, state.number), staged
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from omnigraph.manifest.compose import Applied, apply_plan
+from omnigraph.manifest.stacking import stack
 from omnigraph.model.errors import Contention, OmniGraphError, OutcomeUnknown, SnapshotReclaimed
 from omnigraph.storage.chain import AppendInDoubt
 
@@ -217,11 +218,12 @@ class Publisher:
         """Put the plans on top of each other. One that fails is told so and left out; the others go on."""
         building = state.next("commit", self._runtime.ids.ulid())
         applied: list[tuple[_Ticket, Applied]] = []
-        for ticket in group:
-            if ticket.is_done:
-                continue
+        waiting = [ticket for ticket in group if not ticket.is_done]
+        stacked = stack(state, [ticket.plan for ticket in waiting], self._tables)
+        for ticket in waiting:
+            base = building if applied else _not_closed(state, building)
             try:
-                one = apply_plan(building if applied else _not_closed(state, building), ticket.plan, self._tables)
+                one = apply_plan(base, ticket.plan, self._tables, stacked)
             except OmniGraphError as error:
                 ticket.error = error
                 continue

@@ -212,6 +212,13 @@ class Tables(Protocol):
         """Stage the same change on another base, or refuse."""
         ...
 
+    def stage_stack(self, changes: Sequence[Staged], onto: TableRef) -> list[Staged]:
+        """Stage changes that only add rows on top of each other, side by side: the first ones, until one does not fit.
+
+        Each has the version before it as its base.
+        """
+        ...
+
     def files(self, ref: TableRef) -> frozenset[str]:
         """Every file this version needs, below the graph's root. A name ending in '/' stands for a folder."""
         ...

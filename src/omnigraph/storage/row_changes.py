@@ -184,3 +184,55 @@ def rebase(versions: Versions, staged: Staged, onto: TableRef) -> Staged:
         base_files=known if staged.base_files else staged.base_files,
         files=(*staged.files, *written_files(result, [])),
     )
+
+
+def stage_stack(versions: Versions, changes: Sequence[Staged], onto: TableRef) -> list[Staged]:
+    """Stage changes that only add rows on top of each other: each version has the rows of all before it, too.
+
+    So none waits for another. The first ones are staged, until one does not fit.
+    """
+    base = versions.open(onto)
+    fitting = changes[: _count_fitting(versions, base, changes)]
+    new = [_new_fragments(change) for change in fitting]
+    whole = [[one for part in new[: number + 1] for one in part] for number in range(len(new))]
+    operations = [_addition(base, change, fragments) for change, fragments in zip(fitting, whole, strict=True)]
+    results = run_parallel([partial(versions.commit, base, operation) for operation in operations])
+    return [
+        dataclasses.replace(
+            change,
+            base=before.ref,
+            ref=result.ref,
+            row_count=result.row_count,
+            base_files=frozenset(name for one in before.fragments() for name in one.files)
+            if change.base_files
+            else change.base_files,
+            files=(*change.files, *written_files(result, [])),
+        )
+        for change, before, result in zip(fitting, [base, *results], results, strict=False)
+    ]
+
+
+def _count_fitting(versions: Versions, base: LanceTable, changes: Sequence[Staged]) -> int:
+    """How many of the first changes only add rows, in one way, and keys that nobody has added since."""
+    fragments, added = base.fragments(), set[str]()
+    for number, change in enumerate(changes):
+        if change.touched or type(change.operation) is not type(changes[0].operation):
+            return number
+        keys = [] if change.keys is None else change.keys.to_pylist()
+        newer = added_since(change, fragments) if keys else []
+        if not added.isdisjoint(keys) or versions.finder.locate(base, newer, pa.array(keys, pa.string())):
+            return number
+        added.update(keys)
+    return len(changes)
+
+
+def _new_fragments(change: Staged) -> list[FragmentMetadata]:
+    operation = cast("Any", change.operation)
+    return list(operation.fragments if isinstance(operation, LanceOperation.Append) else operation.new_fragments)
+
+
+def _addition(base: LanceTable, change: Staged, fragments: Sequence[FragmentMetadata]) -> LanceOperation.BaseOperation:
+    """The change's own way to add rows, for these."""
+    if isinstance(change.operation, LanceOperation.Append):
+        return LanceOperation.Append(list(fragments))
+    return replacement(base, fragments, [], [])

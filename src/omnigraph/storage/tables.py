@@ -160,6 +160,10 @@ class LanceTables:
         """Stage the same change on another base without uploading data again, or refuse."""
         return row_changes.rebase(self._versions, staged, onto)
 
+    def stage_stack(self, changes: Sequence[Staged], onto: TableRef) -> list[Staged]:
+        """Stage changes that only add rows on top of each other, side by side: the first, until one does not fit."""
+        return row_changes.stage_stack(self._versions, changes, onto)
+
     def stage_schema(
         self,
         handle: TableHandle,
