@@ -128,8 +128,11 @@ def _by_index(
         found = found[texts.phrase(words)]
     hits = np.zeros(count, np.bool_)
     hits[found] = True
-    missing = np.asarray(memory.columns(key, [value.property])[value.property].data.is_null())
-    return pa.array(hits[ordinals], mask=missing[ordinals] | (ordinals < 0))
+    column = memory.columns(key, [value.property])[value.property].data
+    missing = ordinals < 0
+    if column.null_count:
+        missing |= np.asarray(column.is_null())[ordinals]
+    return pa.array(hits[ordinals], mask=missing if missing.any() else None)
 
 
 def _hits(texts: Texts, function: str, query: str, edits: int | None) -> Mask:
