@@ -16,11 +16,18 @@ from tests.cli.conftest import SCHEMA
 
 ASK = """
 import sys
-from omnigraph.cli.app import app
-app(["query", "-e", 'query q() { match { $p: Person { name: "ada" } $p knows $f } return { $f.name, $f } limit 5 }',
-     "--uri", sys.argv[1]], standalone_mode=False)
-for name in ("duckdb", "sqlglot", "pyspark", "fastapi", "prompt_toolkit", "httpx", "cedarpy"):
+from omnigraph.cli.app import main
+query = 'query q() { match { $p: Person { name: "ada" } $p knows $f } return { $f.name, $f } limit 5 }'
+sys.argv[1:] = ["query", "-e", query, "--uri", sys.argv[1]]
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code
+for name in ("duckdb", "sqlglot", "pandas", "pyspark", "fastapi", "prompt_toolkit", "httpx", "cedarpy"):
     assert name not in sys.modules, name
+import pandas, pyarrow
+assert pyarrow.table({"a": [1]}).to_pandas().equals(pandas.DataFrame({"a": [1]}))
+assert pyarrow.Table.from_pandas(pandas.DataFrame({"a": [1]})).num_rows == 1
 """
 
 

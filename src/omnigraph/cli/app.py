@@ -33,6 +33,7 @@ from omnigraph.cli import (
 from omnigraph.cli.help import teach
 from omnigraph.cli.options import ActorOption, BranchOption, JsonOption, StoreOption, UriArgument
 from omnigraph.cli.scope import address_of, open_any, take_global_flags
+from omnigraph.cli.startup import leave_pandas_for_later
 from omnigraph.model.diagnostics import LanguageError
 from omnigraph.model.errors import BadRequest, OmniGraphError, PreconditionFailed
 from omnigraph.model.files import read_text
@@ -142,6 +143,7 @@ def _fail_by_defect(error: Exception) -> NoReturn:
 
 def main() -> None:
     """Run the command line."""
+    leave_pandas_for_later()
     debug = "--debug" in sys.argv[1:]
     arguments = _flags_last([one for one in sys.argv[1:] if one != "--debug"])
     if arguments[:1] in (["-v"], ["--version"]):

@@ -1,0 +1,33 @@
+"""What keeps the start of a command short."""
+
+from __future__ import annotations
+
+import sys
+from importlib.abc import MetaPathFinder
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+
+class _NotForArrow(MetaPathFinder):
+    """Arrow loads pandas, if it is installed, to ask whether the first scalar it makes is one of its columns.
+
+    That takes longer than most commands, none of which has such a column. Whoever imports pandas for itself gets it.
+    """
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Find nothing, and say that there is nothing while Arrow is being loaded."""
+        del path, target
+        if name == "pandas":
+            loading = sys.modules.get("pyarrow.dataset")
+            if loading is not None and not hasattr(loading, "write_dataset"):
+                raise ModuleNotFoundError("pandas is not needed yet", name=name)
+        return None
+
+
+def leave_pandas_for_later() -> None:
+    """Have pandas loaded only by what asks for it. For a process that is ours alone: others may mix it with Arrow."""
+    sys.meta_path.insert(0, _NotForArrow())
