@@ -36,7 +36,11 @@ def test_examples_name_flags_that_exist(name: str) -> None:
 
 
 def test_a_defect_is_one_line_unless_debug(monkeypatch, capsys) -> None:
-    def broken(_: object) -> None:
+    broken = typer.Typer(pretty_exceptions_enable=False)
+
+    @broken.command("init")
+    @broken.command("version")
+    def fail() -> None:
         raise RuntimeError("boom")
 
     monkeypatch.setattr(cli, "app", broken)

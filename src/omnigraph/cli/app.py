@@ -33,7 +33,7 @@ from omnigraph.cli import (
 from omnigraph.cli.help import teach
 from omnigraph.cli.options import ActorOption, BranchOption, JsonOption, StoreOption, UriArgument
 from omnigraph.cli.scope import address_of, open_any, take_global_flags
-from omnigraph.cli.startup import leave_pandas_for_later
+from omnigraph.cli.startup import leave_pandas_for_later, only_what_is_asked_for
 from omnigraph.model.diagnostics import LanguageError
 from omnigraph.model.errors import BadRequest, OmniGraphError, PreconditionFailed
 from omnigraph.model.files import read_text
@@ -149,7 +149,9 @@ def main() -> None:
     if arguments[:1] in (["-v"], ["--version"]):
         arguments = ["version"]
     try:
-        app(take_global_flags(arguments))
+        given = take_global_flags(arguments)
+        only_what_is_asked_for(app, given)
+        app(given)
     except OmniGraphError as error:
         _fail(error, "--json" in arguments)
     except KeyboardInterrupt:

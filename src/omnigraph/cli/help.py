@@ -69,7 +69,7 @@ def teach(app: typer.Typer) -> None:
     """Group the commands and add their examples."""
     places = {name: (number, panel) for number, (panel, names) in enumerate(PANELS.items()) for name in names}
     for command in app.registered_commands:
-        name = _name_of(command)
+        name = name_of(command)
         command.rich_help_panel = places.get(name, (0, "More"))[1]
     for group in app.registered_groups:
         group.rich_help_panel = places.get(str(group.name), (0, "More"))[1]
@@ -77,17 +77,18 @@ def teach(app: typer.Typer) -> None:
             _add_examples(group.typer_instance, f"{group.name} ")
     _add_examples(app, "")
     order = {name: number for number, name in enumerate(places)}
-    app.registered_commands.sort(key=lambda command: order.get(_name_of(command), len(order)))
+    app.registered_commands.sort(key=lambda command: order.get(name_of(command), len(order)))
 
 
 def _add_examples(app: typer.Typer, prefix: str) -> None:
     for command in app.registered_commands:
-        examples = EXAMPLES.get(prefix + _name_of(command))
+        examples = EXAMPLES.get(prefix + name_of(command))
         if examples:
             command.epilog = "\n\n".join(("Examples:" if len(examples) > 1 else "Example:", *examples))
 
 
-def _name_of(command: object) -> str:
+def name_of(command: object) -> str:
+    """What a command is called by."""
     name = getattr(command, "name", None)
     callback = getattr(command, "callback", None)
     return str(name or getattr(callback, "__name__", "")).replace("_", "-")

@@ -6,10 +6,14 @@ import sys
 from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING
 
+from omnigraph.cli.help import name_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
+
+    import typer
 
 
 class _NotForArrow(MetaPathFinder):
@@ -26,6 +30,18 @@ class _NotForArrow(MetaPathFinder):
             if loading is not None and not hasattr(loading, "write_dataset"):
                 raise ModuleNotFoundError("pandas is not needed yet", name=name)
         return None
+
+
+def only_what_is_asked_for(app: typer.Typer, arguments: Sequence[str]) -> None:
+    """Leave out the commands that are not called: making all of them ready takes longer than most of them."""
+    asked = arguments[0] if arguments else ""
+    names = [name_of(command) for command in app.registered_commands]
+    groups = [str(group.name) for group in app.registered_groups]
+    if asked not in (*names, *groups):
+        return  # help, a completion, or a word that is near to one of them
+    kept = {asked, *names[:2]}  # with one alone, its name would not be expected
+    app.registered_commands[:] = [command for command in app.registered_commands if name_of(command) in kept]
+    app.registered_groups[:] = [group for group in app.registered_groups if group.name == asked]
 
 
 def leave_pandas_for_later() -> None:
