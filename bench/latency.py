@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -35,6 +37,9 @@ DELAYS_BOUND = 5.0
 EARLIER_S = 2.8
 """What the earlier system published for a one-row insert on an object store."""
 FLOOR_BOUND = 3.0
+WRITERS = 8
+GROUP_BOUND = 3.0
+"""The earlier system: 15."""
 CHAIN_ENTRY = b"x" * 4096
 
 
@@ -52,8 +57,27 @@ def round_trips(times: int = 10) -> list[Line]:
             took_ms = median(timed_ms(insert, times))
             figures = f"{took_ms:.0f} ms, {one.requests} requests in {meter.hops} hops; earlier {EARLIER_S} s"
             lines.append((f"one-row insert / +{delay_ms} ms a request", figures, took_ms / delay_ms, DELAYS_BOUND))
+            figures, ratio = together(graph)
+            lines.append((f"{WRITERS} writers at once / one, +{delay_ms} ms a request", figures, ratio, GROUP_BOUND))
         proxy.latency_s = 0.0
     return lines
+
+
+def together(graph: og.Graph, each: int = 6) -> tuple[str, float]:
+    """So many rows of each of several writers beside as many rows of one."""
+    insert = inserts(graph)
+
+    def write() -> None:
+        for _ in range(each):
+            insert()
+
+    (alone_ms,) = timed_ms(write, 1)
+    with ThreadPoolExecutor(WRITERS) as pool:
+        started_s = time.perf_counter()
+        for done in [pool.submit(write) for _ in range(WRITERS)]:
+            done.result()
+        together_ms = (time.perf_counter() - started_s) * 1000
+    return f"{together_ms:.0f} ms / {alone_ms:.0f} ms", together_ms / alone_ms
 
 
 def local_floor(folder: Path, times: int = 60) -> list[Line]:
