@@ -41,6 +41,7 @@ WRITERS = 8
 GROUP_BOUND = 3.0
 """The earlier system: 15."""
 CHAIN_ENTRY = b"x" * 4096
+NUMBERS = count()
 
 
 def round_trips(times: int = 10) -> list[Line]:
@@ -98,8 +99,7 @@ def local_floor(folder: Path, times: int = 60) -> list[Line]:
 
 def inserts(graph: og.Graph) -> Callable[[], object]:
     """Insert a new person with every call."""
-    numbers = count()
-    return lambda: graph.mutate(QUERY, "add", {"name": f"p{next(numbers)}"})
+    return lambda: graph.mutate(QUERY, "add", {"name": f"p{next(NUMBERS)}"})
 
 
 def bare_writes(folder: Path) -> Callable[[], object]:
