@@ -447,13 +447,21 @@ class SimTables:
     def ids_present(self, handle: SimTable, ids: Iterable[str]) -> list[str]:
         return list(self.find(handle, "id", ids, ["id"]))
 
-    def stage_append(self, handle: SimTable, rows: dict[str, int]) -> Staged:
+    def stage_append(self, handle: SimTable, rows: dict[str, int], *, loose: bool = False) -> Staged:
         operation = Operation(new=(self._upload(handle, rows),))
+        if loose:
+            count = handle.row_count + len(rows)
+            return Staged(handle.ref, handle.ref, "append", ADDED, count, operation=operation, is_loose=True)
         result = self._commit(handle, operation)
         return Staged(handle.ref, result.ref, "append", ADDED, result.row_count, operation=operation)
 
     def stage_change(
-        self, handle: SimTable, upsert: dict[str, int] | None = None, delete: Iterable[str] = ()
+        self,
+        handle: SimTable,
+        upsert: dict[str, int] | None = None,
+        delete: Iterable[str] = (),
+        *,
+        loose: bool = False,
     ) -> Staged | None:
         rows, doomed = upsert or {}, set(delete)
         replaced = self._locate(handle.parts, rows)
@@ -475,17 +483,19 @@ class SimTables:
         aspects = {"added"} if hits < len(rows) else set()
         aspects |= {"changed"} if hits else set()
         aspects |= {"removed"} if removed else set()
-        result = self._commit(handle, operation)
+        is_loose = loose and not touched
+        result = handle if is_loose else self._commit(handle, operation)
         return Staged(
             handle.ref,
             result.ref,
             "change",
             frozenset(aspects),
-            result.row_count,
+            result.row_count + (len(rows) if is_loose else 0),
             touched=tuple(part.identity for part in touched),
             base_files=frozenset(part.file for part in handle.parts),
             keys=list(rows),
             operation=operation,
+            is_loose=is_loose,
         )
 
     def stage_fold(self, handle: SimTable) -> Staged | None:
@@ -519,6 +529,7 @@ class SimTables:
             ref=result.ref,
             row_count=result.row_count,
             base_files=files if staged.base_files else staged.base_files,
+            is_loose=False,
         )
 
     def stage_stack(self, changes: Sequence[Staged], onto: TableRef) -> list[Staged]:

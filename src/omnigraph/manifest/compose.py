@@ -79,7 +79,7 @@ def _place(
     named = replace(now, key=change.key)
     if staged is None:
         return named.moved_to(now.version, now.row_count, RENAMED, state.number), None
-    if now.version != staged.base.version:
+    if staged.is_loose or now.version != staged.base.version:
         ahead = stacked.get((plan.commit_id, change.key))
         if ahead is not None and ahead.base == now.ref:
             staged = ahead

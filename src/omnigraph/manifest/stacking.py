@@ -57,7 +57,9 @@ def _stack_table(state: State, key: str, chain: Sequence[tuple[str, Staged]], ta
     if now is None or now.location != chain[0][1].base.location:
         return NOTHING_STACKED
     onto: TableRef = now.ref
-    if chain[0][1].base.version == now.version:  # it fits as it is, and the others go on top of it
+    if (
+        chain[0][1].base.version == now.version and not chain[0][1].is_loose
+    ):  # it fits as it is, and the others go on top of it
         onto, chain = chain[0][1].ref, chain[1:]
     if len(chain) < 2:
         return NOTHING_STACKED

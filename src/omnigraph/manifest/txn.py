@@ -47,7 +47,7 @@ class WriteTxn:
         """A table as this write sees it: what it staged itself, else the snapshot."""
         staged = self._staged.get(key)
         if staged is not None:
-            return self._tables.open(staged.ref)
+            return self._tables.open(self._settled(key, staged).ref)
         if key in self._gone and key not in self._staged:
             raise TableNotFound(key)
         return self.snapshot.table(self._sources.get(key, key))
@@ -63,11 +63,11 @@ class WriteTxn:
 
     def append(self, key: str, rows: pa.Table) -> Staged:
         """Add rows. Whether their keys are free is for the caller to check and declare."""
-        return self._keep(key, self._tables.stage_append(self._fresh(key), rows))
+        return self._keep(key, self._tables.stage_append(self._fresh(key), rows, loose=True))
 
     def change(self, key: str, upsert: pa.Table | None = None, delete: Iterable[str] = ()) -> Staged | None:
         """Insert or replace rows by id and delete rows by id; None if there is nothing to change."""
-        staged = self._tables.stage_change(self._fresh(key), upsert, delete)
+        staged = self._tables.stage_change(self._fresh(key), upsert, delete, loose=True)
         return self._keep(key, staged) if staged is not None else None
 
     def stage_together(
@@ -113,8 +113,9 @@ class WriteTxn:
 
     def amend(self, key: str, change: Callable[[Tables, TableHandle], Staged | None]) -> Staged | None:
         """Stage something more on top of what this write has staged of a table already."""
-        before = self._staged[key]
-        assert before is not None, f"{key} only changes its name"
+        staged = self._staged[key]
+        assert staged is not None, f"{key} only changes its name"
+        before = self._settled(key, staged)
         staged = change(self._tables, self._tables.open(before.ref))
         if staged is None:
             return None
@@ -126,6 +127,12 @@ class WriteTxn:
             files=(*before.files, *staged.files),
         )
         return self._staged[key]
+
+    def _settled(self, key: str, staged: Staged) -> Staged:
+        """Give what is loose a version, for whoever wants to read it before it is published."""
+        if staged.is_loose:
+            staged = self._staged[key] = self._tables.rebase(staged, staged.base)
+        return staged
 
     def adopt(self, key: str, table: TableState, aspects: Iterable[Aspect], source: str | None = None) -> Staged:
         """Take a table as another state of the graph has it: its files are shared, nothing is written.

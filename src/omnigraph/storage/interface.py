@@ -135,8 +135,8 @@ class Tables(Protocol):
         """The rows at these addresses, in their order, each with its address."""
         ...
 
-    def stage_append(self, handle: TableHandle, rows: pa.Table) -> Staged:
-        """Add rows."""
+    def stage_append(self, handle: TableHandle, rows: pa.Table, *, loose: bool = False) -> Staged:
+        """Add rows. What is loose has no version yet: `rebase` and `stage_stack` give it one."""
         ...
 
     def stage_uploaded(self, handle: TableHandle, fragments: Sequence[str], how: Uploaded) -> Staged:
@@ -144,9 +144,17 @@ class Tables(Protocol):
         ...
 
     def stage_change(
-        self, handle: TableHandle, upsert: pa.Table | None = None, delete: Iterable[str] = ()
+        self,
+        handle: TableHandle,
+        upsert: pa.Table | None = None,
+        delete: Iterable[str] = (),
+        *,
+        loose: bool = False,
     ) -> Staged | None:
-        """Insert or replace whole rows by `id`, and delete rows by `id`. None if that changes nothing."""
+        """Insert or replace whole rows by `id`, and delete rows by `id`. None if that changes nothing.
+
+        What only adds rows may be left loose.
+        """
         ...
 
     def stage_overwrite(self, handle: TableHandle, rows: pa.Table | pa.RecordBatchReader) -> Staged:

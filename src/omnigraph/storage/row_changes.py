@@ -27,7 +27,7 @@ from omnigraph.storage.staged import (
     check_rebase,
 )
 from omnigraph.storage.uploading import by_fragment, parse_fragments, replacement
-from omnigraph.storage.versions import written_files
+from omnigraph.storage.versions import data_files, written_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,9 +40,17 @@ if TYPE_CHECKING:
 
 
 def change_rows(
-    versions: Versions, table: LanceTable, upsert: pa.Table | None = None, delete: Iterable[str] = ()
+    versions: Versions,
+    table: LanceTable,
+    upsert: pa.Table | None = None,
+    delete: Iterable[str] = (),
+    *,
+    loose: bool = False,
 ) -> Staged | None:
-    """Insert or replace whole rows by `id`, and delete rows by `id`. None if that changes nothing."""
+    """Insert or replace whole rows by `id`, and delete rows by `id`. None if that changes nothing.
+
+    What only adds rows may be left `loose`.
+    """
     doomed = pa.array(delete, pa.string())
     rows = upsert if upsert is not None else table.schema.empty_table()
     wanted = cast("pa.StringArray", rows.column(KEY).combine_chunks().cast(pa.string()))
@@ -63,18 +71,20 @@ def change_rows(
         aspects.add("changed")
     if removed:
         aspects |= REMOVED
-    result = versions.commit(table, operation)
+    is_loose = loose and not touched
+    result = table if is_loose else versions.commit(table, operation)
     return Staged(
         table.ref,
         result.ref,
         "change",
         frozenset(aspects),
-        result.row_count,
+        result.row_count + (rows.num_rows if is_loose else 0),
         touched=tuple(touched),
         base_files=frozenset(name for fragment in present for name in fragment.files),
         keys=wanted,
         operation=operation,
-        files=written_files(result, fragments, updated),
+        files=data_files(table, fragments) if is_loose else written_files(result, fragments, updated),
+        is_loose=is_loose,
     )
 
 
@@ -183,6 +193,7 @@ def rebase(versions: Versions, staged: Staged, onto: TableRef) -> Staged:
         row_count=result.row_count,
         base_files=known if staged.base_files else staged.base_files,
         files=(*staged.files, *written_files(result, [])),
+        is_loose=False,
     )
 
 
@@ -207,6 +218,7 @@ def stage_stack(versions: Versions, changes: Sequence[Staged], onto: TableRef) -
             if change.base_files
             else change.base_files,
             files=(*change.files, *written_files(result, [])),
+            is_loose=False,
         )
         for change, before, result in zip(fitting, [base, *results], results, strict=False)
     ]

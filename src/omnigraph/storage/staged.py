@@ -96,6 +96,8 @@ class Staged:
     """What the adapter needs to stage it again on another base without uploading data again."""
     files: tuple[str, ...] = ()
     """Paths this staging wrote, below the graph's root: what a power cut must not lose."""
+    is_loose: bool = False
+    """Rows are uploaded, and no version has them yet: `ref` is the base. Whoever publishes makes one."""
 
 
 @dataclass(frozen=True)

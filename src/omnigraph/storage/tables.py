@@ -129,10 +129,10 @@ class LanceTables:
         """Write rows as fragments that belong to no version yet; the result can travel between processes."""
         return [json.dumps(fragment.to_json()) for fragment in self._versions.upload(_lance(handle), rows)]
 
-    def stage_append(self, handle: TableHandle, rows: pa.Table) -> Staged:
+    def stage_append(self, handle: TableHandle, rows: pa.Table, *, loose: bool = False) -> Staged:
         """Add rows."""
         table = _lance(handle)
-        return self._versions.commit_append(table, self._versions.upload(table, rows))
+        return self._versions.commit_append(table, self._versions.upload(table, rows), loose=loose)
 
     def stage_fragments(self, handle: TableHandle, fragments: Sequence[str]) -> Staged:
         """Add rows that other processes have uploaded, given the fragments they reported."""
@@ -143,10 +143,15 @@ class LanceTables:
         return row_changes.put_uploaded(self._versions, _lance(handle), fragments, how)
 
     def stage_change(
-        self, handle: TableHandle, upsert: pa.Table | None = None, delete: Iterable[str] = ()
+        self,
+        handle: TableHandle,
+        upsert: pa.Table | None = None,
+        delete: Iterable[str] = (),
+        *,
+        loose: bool = False,
     ) -> Staged | None:
         """Insert or replace whole rows by `id`, and delete rows by `id`. None if that changes nothing."""
-        return row_changes.change_rows(self._versions, _lance(handle), upsert, delete)
+        return row_changes.change_rows(self._versions, _lance(handle), upsert, delete, loose=loose)
 
     def stage_overwrite(self, handle: TableHandle, rows: pa.Table | pa.RecordBatchReader) -> Staged:
         """Replace all rows, and the schema if it differs. From a reader it holds a batch at a time."""

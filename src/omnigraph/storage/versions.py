@@ -124,9 +124,13 @@ class Versions:
             drain(table.dataset, hops=COMMIT_HOPS)
         return self._remember(table.ref.location, dataset)
 
-    def commit_append(self, table: LanceTable, fragments: list[FragmentMetadata]) -> Staged:
-        """Stage fragments as new rows."""
+    def commit_append(self, table: LanceTable, fragments: list[FragmentMetadata], *, loose: bool = False) -> Staged:
+        """Stage fragments as new rows, in a version or `loose`."""
         operation = LanceOperation.Append(fragments)
+        if loose:
+            count = table.row_count + sum(fragment.physical_rows for fragment in fragments)
+            files = data_files(table, fragments)
+            return Staged(table.ref, table.ref, "append", ADDED, count, operation=operation, files=files, is_loose=True)
         result = self.commit(table, operation)
         files = written_files(result, fragments)
         return Staged(table.ref, result.ref, "append", ADDED, result.row_count, operation=operation, files=files)
@@ -164,8 +168,12 @@ def written_files(
 ) -> tuple[str, ...]:
     """The files a staged version added, below the graph's root."""
     location = result.ref.location
-    data = [f"{location}/data/{file.path}" for fragment in fragments for file in fragment.files]
     deletions = [
         f"{location}/{fragment.deletion_file.path(fragment.id)}" for fragment in updated if fragment.deletion_file
     ]
-    return (*data, *deletions, manifest_path(result.ref))
+    return (*data_files(result, fragments), *deletions, manifest_path(result.ref))
+
+
+def data_files(table: LanceTable, fragments: Sequence[FragmentMetadata]) -> tuple[str, ...]:
+    """The files of rows, below the graph's root."""
+    return tuple(f"{table.ref.location}/data/{file.path}" for fragment in fragments for file in fragment.files)

@@ -33,14 +33,14 @@ def _stage_of(txn: WriteTxn, delta: TableDelta) -> Callable[[Tables, TableHandle
     if delta.replaces:
         return lambda tables, handle: tables.stage_overwrite(handle, delta.rows)
     if delta.mode is RowMode.FRESH and not len(delta.removed):
-        return lambda tables, handle: tables.stage_append(handle, delta.rows)
+        return lambda tables, handle: tables.stage_append(handle, delta.rows, loose=True)
     if not txn.base.table(delta.key).row_count and not len(delta.removed):
         # Nothing is there, so there is nothing to look for; whoever adds rows meanwhile makes us look again.
         txn.depends_on(delta.key, "added")
-        return lambda tables, handle: tables.stage_append(handle, delta.rows)
+        return lambda tables, handle: tables.stage_append(handle, delta.rows, loose=True)
     return partial(_change, delta)
 
 
 def _change(delta: TableDelta, tables: Tables, handle: TableHandle) -> Staged | None:
     upsert = delta.rows if delta.rows.num_rows else None
-    return tables.stage_change(handle, upsert, delta.removed.to_pylist())
+    return tables.stage_change(handle, upsert, delta.removed.to_pylist(), loose=True)
