@@ -81,7 +81,7 @@ def test_a_session_with_a_server(run):
     assert run("commit", "list", *where, "--json").document["commits"][0]["actor_id"] == "ada"
     assert run("blob", "get", "node", "Person", "ada", "photo", *where).out == "hello world"
     run("logout", "work")
-    assert "missing bearer token" in run("commit", "list", *where, code=1).err
+    assert "missing bearer token: keep one with 'omnigraph login" in run("commit", "list", *where, code=1).err
 
 
 def test_tokens_go_where_they_belong(run, served):

@@ -35,7 +35,7 @@ from omnigraph.cli.options import ActorOption, BranchOption, JsonOption, StoreOp
 from omnigraph.cli.scope import address_of, open_any, take_global_flags
 from omnigraph.cli.startup import leave_pandas_for_later, only_what_is_asked_for
 from omnigraph.model.diagnostics import LanguageError
-from omnigraph.model.errors import BadRequest, OmniGraphError, PreconditionFailed
+from omnigraph.model.errors import BadRequest, OmniGraphError, PreconditionFailed, Unauthenticated
 from omnigraph.model.files import read_text
 
 app = typer.Typer(
@@ -70,6 +70,7 @@ feed.register(app, commit_app)
 upkeep.register(app)
 embedding.register(app)
 
+_TOKEN_HINT = ": keep one with 'omnigraph login NAME', NAME as in config.yaml, or set OMNIGRAPH_BEARER_TOKEN"
 _LEADING = {"--as": 1, "--store": 1, "--uri": 1, "--quiet": 0, "--yes": 0, "--json": 0}
 
 
@@ -131,7 +132,8 @@ def _fail(error: OmniGraphError, as_json: bool) -> NoReturn:
         render.print_json(render.error_document(error))
     else:
         text = error.render() if isinstance(error, LanguageError) else error.message
-        render.err.print(f"error: {text}", markup=False)
+        hint = _TOKEN_HINT if isinstance(error, Unauthenticated) else ""
+        render.err.print(f"error: {text}{hint}", markup=False)
     sys.exit(4 if isinstance(error, PreconditionFailed) else 1)
 
 
