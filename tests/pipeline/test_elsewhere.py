@@ -11,35 +11,16 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import omnigraph as og
 from omnigraph.manifest import Retention, collect
-from omnigraph.pipeline import splits
-from tests.pipeline.inputs import SCHEMA, as_lines, clean
+from tests.pipeline.conftest import PEOPLE, expected
+from tests.pipeline.inputs import SCHEMA
 from tests.support.social import contents, orphans
 
-PEOPLE = 200
-
-
-@pytest.fixture(autouse=True)
-def small_splits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splits, "SPLIT_BYTES_MIN", 30_000)
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    path = tmp_path / "data.jsonl"
-    path.write_bytes(as_lines(clean(PEOPLE)))
-    return path
-
-
-def expected(folder: Path, data: Path) -> Any:
-    graph = og.init(folder / "expected", SCHEMA)
-    graph.load(data, mode="append", engine="local")
-    return contents(graph)
+pytestmark = pytest.mark.usefixtures("small_splits")
 
 
 @pytest.mark.s3

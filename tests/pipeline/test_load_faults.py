@@ -15,29 +15,12 @@ import pytest
 import omnigraph as og
 from omnigraph.manifest import Retention, collect
 from omnigraph.pipeline import load as loading
-from omnigraph.pipeline import splits, tasks
-from tests.pipeline.inputs import SCHEMA, as_lines, clean
+from omnigraph.pipeline import tasks
+from tests.pipeline.conftest import expected
+from tests.pipeline.inputs import SCHEMA, as_lines
 from tests.support.social import contents, orphans
 
-PEOPLE = 200
-
-
-@pytest.fixture(autouse=True)
-def small_splits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splits, "SPLIT_BYTES_MIN", 30_000)
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    path = tmp_path / "data.jsonl"
-    path.write_bytes(as_lines(clean(PEOPLE)))
-    return path
-
-
-def expected(folder: Path, data: Path) -> Any:
-    graph = og.init(folder / "expected", SCHEMA)
-    graph.load(data, mode="append", engine="local")
-    return contents(graph)
+pytestmark = pytest.mark.usefixtures("small_splits")
 
 
 def attempts(folder: str, index: int) -> int:
