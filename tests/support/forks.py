@@ -122,6 +122,11 @@ class ForkServer:
                 stdout=subprocess.DEVNULL,
             )
 
+    def close(self) -> None:
+        """End it before this process ends."""
+        self._asking.close()
+        self._process.wait()
+
     def fits(self, env: dict[str, str]) -> bool:
         """Whether imports would have done the same with this environment."""
         return _read_by_imports(env) == self._given

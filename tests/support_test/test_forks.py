@@ -49,9 +49,13 @@ def test_a_forked_process_is_like_a_started_one(tmp_path: Path, monkeypatch: pyt
 
 def test_what_imports_would_read_takes_a_real_start() -> None:
     server = forks.ForkServer()  # of now: what other tests left in the environment is not the matter here
-    assert server.fits({**os.environ, "OMNIGRAPH_HOME": "x", "AWS_REGION": "y"})
-    assert not server.fits({**os.environ, "PYTHONHASHSEED": "1"})
-    assert not server.fits({name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"LANG": "x"})
+    try:
+        assert server.fits({**os.environ, "OMNIGRAPH_HOME": "x", "AWS_REGION": "y"})
+        assert not server.fits({**os.environ, "PYTHONHASHSEED": "1"})
+        without = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        assert not server.fits(without | {"LANG": "x"})
+    finally:
+        server.close()
 
 
 def test_a_forked_process_can_be_interrupted(tmp_path: Path) -> None:
