@@ -123,6 +123,19 @@ def test_who_is_refused_leaves_nothing_in_later_commits(repository: Repository) 
     assert content(repository, fourth) == ["a", "b", "n0", "n2", "n3"]
 
 
+def test_what_cannot_be_staged_ahead_is_staged_in_its_turn(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change that does not fit the table any more must fail by itself, not with everybody who waits beside it."""
+
+    def fail(*_: object) -> None:
+        raise errors.StoreUnavailable("the store is away")
+
+    monkeypatch.setattr(type(repository.parts.tables), "stage_stack", fail)
+    found = composed(repository, repository.head_state("main"), [appending(repository, f"n{n}") for n in range(3)])
+    assert content(repository, found[-1]) == ["a", "b", "n0", "n1", "n2"]
+
+
 def test_a_key_is_inserted_once(repository: Repository) -> None:
     plans = [upserting(repository, "same", v=number) for number in range(3)] + [upserting(repository, "other")]
     first, second, third, fourth = composed(repository, repository.head_state("main"), plans)

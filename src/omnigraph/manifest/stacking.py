@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from omnigraph.model.errors import OmniGraphError
 from omnigraph.storage.parallel import run_parallel
 
 if TYPE_CHECKING:
@@ -25,12 +26,19 @@ NOTHING_STACKED: Stacked = {}
 
 
 def stack(state: State, plans: Sequence[PublishPlan], tables: Tables) -> Stacked:
-    """Stage ahead what plans, in this order on top of a state, will need. What is not there is staged in its turn."""
+    """Stage ahead what plans, in this order on top of a state, will need.
+
+    What is not there is staged in its turn, after the checks of its plan: so what goes wrong here is no error of the
+    group, and comes up again where it belongs to one plan.
+    """
     if len(plans) < 2:
         return NOTHING_STACKED
     chains = {key: chain for key, chain in _chains(plans).items() if len(chain) > 1}
     tasks = [partial(_stack_table, state, key, chain, tables) for key, chain in chains.items()]
-    return {name: staged for found in run_parallel(tasks) for name, staged in found.items()}
+    try:
+        return {name: staged for found in run_parallel(tasks) for name, staged in found.items()}
+    except OmniGraphError:
+        return NOTHING_STACKED
 
 
 def _chains(plans: Sequence[PublishPlan]) -> dict[str, list[tuple[str, Staged]]]:
@@ -57,10 +65,9 @@ def _stack_table(state: State, key: str, chain: Sequence[tuple[str, Staged]], ta
     if now is None or now.location != chain[0][1].base.location:
         return NOTHING_STACKED
     onto: TableRef = now.ref
-    if (
-        chain[0][1].base.version == now.version and not chain[0][1].is_loose
-    ):  # it fits as it is, and the others go on top of it
-        onto, chain = chain[0][1].ref, chain[1:]
+    first = chain[0][1]
+    if first.base.version == now.version and not first.is_loose:  # it fits as it is, and the others go on top of it
+        onto, chain = first.ref, chain[1:]
     if len(chain) < 2:
         return NOTHING_STACKED
     staged = tables.stage_stack([one for _, one in chain], onto)
